@@ -1,0 +1,286 @@
+package wire
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
+
+// maxDepth bounds how many containers may be in one another.
+const maxDepth = 512
+
+// none is the parent of the outermost container.
+const none = ^uint32(0)
+
+// parser tokenizes Doc.src. It keeps no stack: an open container's token holds its parent.
+type parser struct {
+	*Doc
+	pos   int
+	open  uint32 // the innermost open container
+	depth int
+}
+
+func (p *parser) fail(pos int, problem string) error {
+	return &SyntaxError{Pos: pos, Problem: problem}
+}
+
+// document reads a value and makes sure that nothing but white space follows.
+func (p *parser) document() error {
+	if err := p.tree(); err != nil {
+		return err
+	}
+	if p.space(); p.pos < len(p.src) {
+		return p.fail(p.pos, "unexpected bytes after the document")
+	}
+	return nil
+}
+
+// tree reads a value and all that it holds.
+func (p *parser) tree() error {
+	if err := p.value(); err != nil {
+		return err
+	}
+	for p.open != none {
+		if err := p.step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step reads one more member or element of the innermost container, or its end.
+func (p *parser) step() error {
+	kind, end := p.tape[p.open].kind, byte(']')
+	if kind == Object {
+		end = '}'
+	}
+	c := p.peek()
+	if c == end {
+		return p.close()
+	}
+	if len(p.tape) > int(p.open)+1 {
+		if c != ',' {
+			return p.unexpected("a comma or the end of the " + kind.String())
+		}
+		p.pos++
+	}
+	if kind == Object {
+		if err := p.memberName(); err != nil {
+			return err
+		}
+	}
+	return p.value()
+}
+
+// value reads a scalar, or the opening of a container.
+func (p *parser) value() error {
+	c := p.peek()
+	switch {
+	case c == '"':
+		return p.text(Text)
+	case c == '{':
+		return p.enter(Object)
+	case c == '[':
+		return p.enter(Array)
+	case c == '-' || c-'0' < 10:
+		return p.number()
+	case c == 't':
+		return p.literal("true", Bool)
+	case c == 'f':
+		return p.literal("false", Bool)
+	case c == 'n':
+		return p.literal("null", Null)
+	}
+	return p.unexpected("a value")
+}
+
+func (p *parser) enter(k Kind) error {
+	if p.depth == maxDepth {
+		return p.fail(p.pos, "too many arrays and objects in one another")
+	}
+	p.depth++
+	p.tape = append(p.tape, token{start: uint32(p.pos), next: p.open, kind: k})
+	p.open = uint32(len(p.tape) - 1)
+	p.pos++
+	return nil
+}
+
+// close ends the innermost container at its closing bracket.
+func (p *parser) close() error {
+	p.pos++
+	t := &p.tape[p.open]
+	parent := t.next
+	t.end, t.next = uint32(p.pos), uint32(len(p.tape))
+	if t.kind == Object && p.repeats(p.open) {
+		return p.fail(int(t.start), "an object has two members of one name")
+	}
+	p.open = parent
+	p.depth--
+	return nil
+}
+
+func (p *parser) memberName() error {
+	if p.peek() != '"' {
+		return p.unexpected("a member name")
+	}
+	if err := p.text(Absent); err != nil {
+		return err
+	}
+	if t := &p.tape[len(p.tape)-1]; t.escaped {
+		n := len(p.names)
+		p.names = appendUnescaped(p.names, p.src[t.start:t.end])
+		t.start, t.end = uint32(n), uint32(len(p.names))
+	}
+	if p.peek() != ':' {
+		return p.unexpected("a colon")
+	}
+	p.pos++
+	return nil
+}
+
+func (p *parser) literal(word string, k Kind) error {
+	end := p.pos + len(word)
+	if end > len(p.src) || string(p.src[p.pos:end]) != word {
+		return p.unexpected("a value")
+	}
+	p.push(p.pos, end, k, false)
+	p.pos = end
+	return nil
+}
+
+// number checks the grammar and leaves the digits as they are.
+func (p *parser) number() error {
+	start := p.pos
+	if p.src[p.pos] == '-' {
+		p.pos++
+	}
+	whole := p.pos
+	if p.digits() == 0 {
+		return p.unexpected("a digit")
+	}
+	if p.src[whole] == '0' && p.pos > whole+1 {
+		return p.fail(whole, "a number with leading zeros")
+	}
+	if p.at('.') {
+		p.pos++
+		if p.digits() == 0 {
+			return p.unexpected("a digit")
+		}
+	}
+	if p.at('e') || p.at('E') {
+		p.pos++
+		if p.at('+') || p.at('-') {
+			p.pos++
+		}
+		if p.digits() == 0 {
+			return p.unexpected("a digit")
+		}
+	}
+	p.push(start, p.pos, Number, false)
+	return nil
+}
+
+// digits passes over digits and returns how many there were.
+func (p *parser) digits() int {
+	n := 0
+	for p.pos < len(p.src) && p.src[p.pos]-'0' < 10 {
+		p.pos++
+		n++
+	}
+	return n
+}
+
+func (p *parser) push(start, end int, k Kind, escaped bool) {
+	p.tape = append(p.tape, token{
+		start: uint32(start), end: uint32(end), next: uint32(len(p.tape) + 1), kind: k, escaped: escaped,
+	})
+}
+
+func (p *parser) at(c byte) bool { return p.pos < len(p.src) && p.src[p.pos] == c }
+
+// peek passes over white space and returns the byte after it, 0 at the end. A NUL in the input is no token,
+// so the two need no telling apart until an error is made.
+func (p *parser) peek() byte {
+	if p.pos < len(p.src) && p.src[p.pos] > ' ' {
+		return p.src[p.pos]
+	}
+	p.space()
+	if p.pos == len(p.src) {
+		return 0
+	}
+	return p.src[p.pos]
+}
+
+func (p *parser) space() {
+	for p.pos < len(p.src) {
+		switch p.src[p.pos] {
+		case ' ', '\t', '\n', '\r':
+			p.pos++
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) unexpected(want string) error {
+	if p.pos >= len(p.src) {
+		return p.fail(len(p.src), "unexpected end, expected "+want)
+	}
+	return p.fail(p.pos, "expected "+want)
+}
+
+// text reads a quoted text and pushes it.
+func (p *parser) text(k Kind) error {
+	start := p.pos + 1
+	p.pos = start
+	escaped, wide := false, false
+	for {
+		p.pos = plainEnd(p.src, p.pos)
+		if p.pos == len(p.src) {
+			return p.unexpected("a closing quote")
+		}
+		switch c := p.src[p.pos]; {
+		case c == '"':
+			if wide && !utf8.Valid(p.src[start:p.pos]) {
+				return p.fail(start, "a text is not valid UTF-8")
+			}
+			p.push(start, p.pos, k, escaped)
+			p.pos++
+			return nil
+		case c == '\\':
+			escaped = true
+			if err := p.escape(); err != nil {
+				return err
+			}
+		case c < ' ':
+			return p.fail(p.pos, "a control character in a text")
+		default:
+			wide = true
+			p.pos++
+		}
+	}
+}
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// plainEnd returns the first position from i on that holds a quote, a backslash, a control character or a byte
+// beyond ASCII. It looks at eight bytes at once: per byte, x-1 borrows into the high bit where x is zero, and
+// x-0x20 where x is a control character. A false hit can only follow a true one in a higher byte, so the lowest
+// is exact.
+func plainEnd(b []byte, i int) int {
+	for ; i+8 <= len(b); i += 8 {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := x^(ones*'"'), x^(ones*'\\')
+		hit := ((quote-ones)&^quote | (slash-ones)&^slash | (x-ones*' ')&^x | x) & highs
+		if hit != 0 {
+			return i + bits.TrailingZeros64(hit)/8
+		}
+	}
+	for i < len(b) && b[i] >= ' ' && b[i] < utf8.RuneSelf && b[i] != '"' && b[i] != '\\' {
+		i++
+	}
+	return i
+}
