@@ -1,0 +1,130 @@
+package coerce
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/big"
+
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/frazil/frazil/internal/rows"
+	"github.com/frazil/frazil/internal/wire"
+)
+
+// decimal parses into decimal(precision, scale), of up to 38 digits. No value is rounded.
+type decimal struct {
+	precision, scale int
+	encoding         string // the route's decimal_encoding
+}
+
+func (t decimal) parse(v wire.Value, c *rows.Cell) error {
+	switch {
+	case v.Kind() == wire.Object || v.Kind() == wire.Text && inBase64(v, t.encoding):
+		return t.base64(v, c)
+	case v.Kind() == wire.Number:
+	case v.Kind() == wire.Text && t.encoding != "number":
+		if !plainDecimal(v.Text()) {
+			return errors.New("is no plain decimal text (decimal_encoding says how decimals are sent)")
+		}
+	default:
+		return wrongKind(v, t.String())
+	}
+	var e exact
+	e.read(v.Text())
+	hi, lo, err := e.scaled(t.scale, t.precision)
+	if err != nil {
+		return t.misfit(err)
+	}
+	c.Decimal = decimal128.New(int64(hi), lo)
+	if e.negative {
+		c.Decimal = c.Decimal.Negate()
+	}
+	return nil
+}
+
+func (t decimal) base64(v wire.Value, c *rows.Cell) error {
+	n, err := unscaled(v, t.scale)
+	if err != nil {
+		return t.misfit(err)
+	}
+	if n.BitLen() > 127 {
+		return t.misfit(errTooLarge)
+	}
+	c.Decimal = decimal128.FromBigInt(n)
+	if !c.Decimal.FitsInPrecision(int32(t.precision)) {
+		return t.misfit(errTooLarge)
+	}
+	return nil
+}
+
+func (t decimal) String() string { return fmt.Sprintf("decimal(%d,%d)", t.precision, t.scale) }
+
+func (t decimal) misfit(err error) error { return fmt.Errorf("%w for %s", err, t) }
+
+// plainDecimal reports whether s is digits with an optional sign and fraction, and no exponent.
+func plainDecimal(s []byte) bool {
+	for _, ch := range s {
+		if ch == 'e' || ch == 'E' {
+			return false
+		}
+	}
+	var e exact
+	return e.read(s)
+}
+
+// inBase64 reports whether a text is Connect's form of a decimal: by the writer's type where it sent one, else
+// by the route.
+func inBase64(v wire.Value, encoding string) bool {
+	if t := v.Type(); t != nil && encoding == "auto" {
+		return t.Kind == "bytes"
+	}
+	return encoding == "base64"
+}
+
+// unscaled is a Connect decimal times 10^scale: base64 of a big-endian two's complement integer whose scale
+// the type says (without one: it is the column's), or Debezium's VariableScaleDecimal {scale, value}
+// (envelopes.md 3.2).
+func unscaled(v wire.Value, scale int) (*big.Int, error) {
+	from := scale
+	if t := v.Type(); t != nil && t.Kind == "bytes" {
+		from = t.Scale
+	}
+	if v.Kind() == wire.Object {
+		var c rows.Cell
+		if (integer{min: -1 << 15, max: 1 << 15, name: "a scale"}).parse(v.Field("scale"), &c) != nil || v.Field("value").Kind() != wire.Text {
+			return nil, errors.New("an object that is no {scale, value} is no decimal")
+		}
+		v, from = v.Field("value"), int(c.Int)
+	}
+	b, err := base64.StdEncoding.DecodeString(string(v.Text()))
+	if err != nil || len(b) == 0 {
+		return nil, errors.New("is no base64 of a decimal (decimal_encoding says how decimals are sent)")
+	}
+	return rescale(twosComplement(b), from, scale)
+}
+
+func twosComplement(b []byte) *big.Int {
+	n := new(big.Int).SetBytes(b)
+	if b[0]&0x80 != 0 {
+		n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(len(b))*8))
+	}
+	return n
+}
+
+func rescale(n *big.Int, from, to int) (*big.Int, error) {
+	if from == to || n.Sign() == 0 {
+		return n, nil
+	}
+	if to-from > 2*38 {
+		return nil, errTooLarge
+	}
+	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(from-to, to-from))), nil)
+	if to > from {
+		return n.Mul(n, power), nil
+	}
+	rest := new(big.Int)
+	if n.QuoRem(n, power, rest); rest.Sign() != 0 {
+		return nil, fmt.Errorf("has more than %d fraction digits", to)
+	}
+	return n, nil
+}

@@ -1,0 +1,130 @@
+package coerce
+
+import (
+	"github.com/frazil/frazil/internal/change"
+	"github.com/frazil/frazil/internal/rows"
+	"github.com/frazil/frazil/internal/wire"
+)
+
+// rowKey takes the key out of the cells.
+func (t *Table) rowKey() error {
+	t.key.Reset()
+	for _, i := range t.schema.Key {
+		if t.cells[i].Null {
+			return misfit(t.schema.Columns[i].Name, "is in the key and has no value")
+		}
+		t.key.Cell(t.schema.Columns[i].Type, &t.cells[i])
+	}
+	return nil
+}
+
+// sameKey refuses a record whose key names another row than its value does (design rule 2). Columns that the
+// record's key does not have are not compared; a scalar may be there for partitioning only.
+func (t *Table) sameKey(key wire.Value) error {
+	for n, i := range t.schema.Key {
+		v := t.keyPart(key, n)
+		if key.Kind() != wire.Object && key.Kind() != wire.Array || v.Kind() == wire.Absent {
+			continue
+		}
+		t.before.Reset()
+		if err := t.part(&t.before, i, v); err != nil {
+			return err
+		}
+		if string(t.before.At(0)) != string(t.key.At(n)) {
+			return misfit(t.schema.Columns[i].Name, "the record's key and its value name different rows")
+		}
+	}
+	return nil
+}
+
+// beforeKey reads the key of the image before into t.before, and reports whether it is another one than the
+// row's. An image without the whole key says nothing.
+func (t *Table) beforeKey(before wire.Value) (moved bool, err error) {
+	if !t.has(before) {
+		return false, nil
+	}
+	if err := t.parts(&t.before, before); err != nil {
+		return false, err
+	}
+	return !t.before.Equal(&t.key), nil
+}
+
+// deletedKey reads the key of the row that a delete removes: the record's own key, else that of the image
+// before, whose other columns cannot be trusted. Where both are there they have to agree (design rule 2).
+func (t *Table) deletedKey(c change.Change) error {
+	byKey, byImage := t.has(c.Key()), t.has(c.Before())
+	if !byKey && !byImage {
+		return misfit("", "a delete without a key: neither the record's key nor the image before has all of %s", t.schema.KeyNames())
+	}
+	if !byKey {
+		return t.parts(&t.key, c.Before())
+	}
+	if err := t.parts(&t.key, c.Key()); err != nil || !byImage {
+		return err
+	}
+	if err := t.parts(&t.before, c.Before()); err != nil {
+		return err
+	}
+	if !t.key.Equal(&t.before) {
+		return misfit("", "the record's key and its image before name different rows")
+	}
+	return nil
+}
+
+// has reports whether v holds all columns of the key.
+func (t *Table) has(v wire.Value) bool {
+	for n := range t.schema.Key {
+		if t.keyPart(v, n).Kind() == wire.Absent {
+			return false
+		}
+	}
+	return true
+}
+
+// keyPart is the value of the n-th key column in a key: an object by column name, an array in key order
+// (CockroachDB), or the one value of a one-column key.
+func (t *Table) keyPart(key wire.Value, n int) wire.Value {
+	switch key.Kind() {
+	case wire.Object:
+		return key.Field(t.schema.Columns[t.schema.Key[n]].Name)
+	case wire.Array:
+		if key.Len() != len(t.schema.Key) {
+			return wire.Value{}
+		}
+		i := 0
+		for v := range key.Elems() {
+			if i == n {
+				return v
+			}
+			i++
+		}
+	case wire.Number, wire.Text, wire.Bool:
+		if len(t.schema.Key) == 1 {
+			return key
+		}
+	}
+	return wire.Value{}
+}
+
+func (t *Table) parts(p *rows.Parts, key wire.Value) error {
+	p.Reset()
+	for n, i := range t.schema.Key {
+		if err := t.part(p, i, t.keyPart(key, n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *Table) part(p *rows.Parts, column int, v wire.Value) error {
+	var c rows.Cell
+	name := t.schema.Columns[column].Name
+	if v.Kind() == wire.Null {
+		return misfit(name, "is in the key and has no value")
+	}
+	if err := t.parse[column](v, &c); err != nil {
+		return misfit(name, "%v", err)
+	}
+	p.Cell(t.schema.Columns[column].Type, &c)
+	return nil
+}

@@ -1,0 +1,172 @@
+// Package config reads frazil's configuration: one YAML document, or six variables for a single table.
+//
+// Parse reports every problem of a document at once and never guesses: an unknown key, a wrong value and a
+// missing one are all errors. A key exists only once it works. The package reads no environment and opens
+// no file; functions/*/config.go and localstack hand the text in. It checks what can be known from the text
+// alone: whether a table exists, or has a column, is found out when the table is opened.
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Config is a checked configuration with every default filled in.
+type Config struct {
+	Catalogs map[string]Catalog
+	Routes   []Route
+}
+
+// Catalog is an Iceberg REST catalog.
+type Catalog struct {
+	URI       string
+	Warehouse string
+	Auth      Auth
+	// Properties are Iceberg REST and FileIO properties, handed on as they are (s3.endpoint, s3.region …).
+	Properties map[string]string
+}
+
+// Auth says how requests to the catalog are signed.
+type Auth struct {
+	Type    string // none or sigv4
+	Service string // of sigv4: glue or s3tables
+	Region  string // of sigv4; empty: the function's own
+}
+
+// Table names a table in a catalog.
+type Table struct {
+	Catalog string
+	Path    []string // namespace levels, then the name
+}
+
+// String is the form the document uses: catalog:namespace.table.
+func (t Table) String() string { return t.Catalog + ":" + t.Name() }
+
+// Name is the table without its catalog: namespace.table.
+func (t Table) Name() string { return strings.Join(t.Path, ".") }
+
+// Variables are the environment variables that configure one table without a document, in the order in which
+// the documentation lists them.
+var Variables = []string{
+	"FRAZIL_CATALOG_URI", "FRAZIL_WAREHOUSE", "FRAZIL_TOPICS", "FRAZIL_TABLE", "FRAZIL_FORMAT", "FRAZIL_KEY",
+}
+
+// FromVariables is the configuration of one table from the six Variables, looked up by get. FRAZIL_KEY and
+// FRAZIL_WAREHOUSE may be absent.
+func FromVariables(get func(string) string) (*Config, error) {
+	var p problems
+	for _, name := range []string{"FRAZIL_CATALOG_URI", "FRAZIL_TOPICS", "FRAZIL_TABLE", "FRAZIL_FORMAT"} {
+		if get(name) == "" {
+			p.add("%s is not set (without FRAZIL_CONFIG it is needed)", name)
+		}
+	}
+	doc := document{
+		Catalogs: map[string]catalogDoc{"main": {URI: get("FRAZIL_CATALOG_URI"), Warehouse: get("FRAZIL_WAREHOUSE")}},
+		Routes: []routeDoc{{
+			Topics: list(get("FRAZIL_TOPICS")),
+			Format: get("FRAZIL_FORMAT"),
+			Table:  "main:" + get("FRAZIL_TABLE"),
+			Key:    list(get("FRAZIL_KEY")),
+		}},
+	}
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	c := doc.check(&p)
+	return c, p.err()
+}
+
+func list(s string) []string {
+	var out []string
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+func (d document) check(p *problems) *Config {
+	c := &Config{Catalogs: map[string]Catalog{}}
+	if len(d.Catalogs) == 0 {
+		p.add("catalogs: none is given")
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Catalogs)) {
+		c.Catalogs[name] = d.Catalogs[name].check("catalogs."+name, p)
+	}
+	if len(d.Routes) == 0 {
+		p.add("routes: none is given")
+	}
+	topics := map[string]int{}
+	for i, r := range d.Routes {
+		at := fmt.Sprintf("routes[%d]", i)
+		route := r.check(at, p)
+		if _, known := c.Catalogs[route.Table.Catalog]; !known && route.Table.Catalog != "" {
+			p.add("%s.table: there is no catalog %q", at, route.Table.Catalog)
+		}
+		for _, t := range route.Topics {
+			if other, twice := topics[t]; twice {
+				p.add("%s.topics: %s is in routes[%d] too; a topic feeds one route", at, t, other)
+			}
+			topics[t] = i
+		}
+		c.Routes = append(c.Routes, route)
+	}
+	return c
+}
+
+func (d catalogDoc) check(at string, p *problems) Catalog {
+	c := Catalog{URI: d.URI, Warehouse: d.Warehouse, Properties: d.Properties}
+	u, err := url.Parse(d.URI)
+	switch {
+	case d.URI == "":
+		p.add("%s.uri: is not given", at)
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		p.add("%s.uri: is not an http or https address", at)
+	case u.User != nil:
+		p.add("%s.uri: holds a user or password; credentials do not belong in the address", at)
+	default:
+		c.Auth = awsAuth(u.Hostname())
+	}
+	if d.Auth.Type != "" {
+		c.Auth = Auth{Type: d.Auth.Type, Service: cmp.Or(d.Auth.Service, c.Auth.Service), Region: cmp.Or(d.Auth.Region, c.Auth.Region)}
+	}
+	switch c.Auth.Type {
+	case "", "none", "sigv4":
+	default:
+		p.add("%s.auth.type: must be none or sigv4", at)
+	}
+	if c.Auth.Type == "sigv4" && c.Auth.Service == "" {
+		p.add("%s.auth.service: sigv4 needs it (glue or s3tables)", at)
+	}
+	return c
+}
+
+// awsAuth is the signing that AWS's own Iceberg endpoints (glue.REGION.amazonaws.com, s3tables.REGION…) ask for.
+func awsAuth(host string) Auth {
+	service, rest, _ := strings.Cut(host, ".")
+	region, domain, _ := strings.Cut(rest, ".")
+	if strings.HasPrefix(domain, "amazonaws.com") && (service == "glue" || service == "s3tables") {
+		return Auth{Type: "sigv4", Service: service, Region: region}
+	}
+	return Auth{Type: "none"}
+}
+
+// problems gathers everything that is wrong, in the order in which it was found.
+type problems struct{ all []error }
+
+func (p *problems) add(format string, args ...any) {
+	p.all = append(p.all, fmt.Errorf(format, args...))
+}
+
+func (p *problems) err() error {
+	if len(p.all) == 0 {
+		return nil
+	}
+	return fmt.Errorf("configuration: %d problem(s):\n%w", len(p.all), errors.Join(p.all...))
+}

@@ -1,0 +1,109 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/frazil/frazil/internal/config"
+	"github.com/google/go-cmp/cmp"
+)
+
+const smallest = `
+catalogs: {main: {uri: "http://localhost:8181"}}
+routes: [{topics: [orders], format: flat, table: "main:sales.orders"}]
+`
+
+func TestParseFillsDefaults(t *testing.T) {
+	t.Parallel()
+	c, err := config.Parse([]byte(smallest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &config.Config{
+		Catalogs: map[string]config.Catalog{"main": {URI: "http://localhost:8181", Auth: config.Auth{Type: "none"}}},
+		Routes: []config.Route{{
+			Topics: []string{"orders"}, Format: "flat",
+			Table:     config.Table{Catalog: "main", Path: []string{"sales", "orders"}},
+			NullValue: config.Delete, Absent: config.Null, Unavailable: config.Keep, Placeholder: config.Placeholder,
+			Truncate: config.Error, UnknownColumns: config.Error,
+			Wrapper: "auto", TimestampUnit: "auto", DecimalEncoding: "auto",
+		}},
+	}
+	if diff := cmp.Diff(c, want); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestParseReportsEveryProblemAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := config.Parse([]byte(`
+catalogs:
+  main: {uri: "ftp://x", auth: {type: kerberos}}
+  lake: {uri: "https://glue.eu-west-1.amazonaws.com/iceberg", wharehouse: x}
+routes:
+  - {topics: [a, a2], format: debezum, table: "main:sales.orders", decimal_encoding: hex}
+  - {topics: a2, format: flat, table: sales.orders}
+  - {topics: [a, "/(/"], format: flat, table: "other:s.t", null_value: keep, key: [id, id]}
+`))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		"catalogs.main.uri", "catalogs.main.auth.type", "line 4: unknown key wharehouse", "routes[0].format", "routes[0].decimal_encoding",
+		"line 7: must be a list of texts", "routes[1].table", `there is no catalog "other"`, "routes[2].topics: a is in routes[0] too",
+		"pattern /(/", "routes[2].null_value", "routes[2].key: names id twice",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not mention %q:\n%v", want, err)
+		}
+	}
+}
+
+func TestParseReadsABareNullAsTheWord(t *testing.T) {
+	t.Parallel()
+	c, err := config.Parse([]byte(strings.Replace(smallest, "format: flat", "format: debezium, absent: null, unavailable: error", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Routes[0]; r.Absent != config.Null || r.Unavailable != config.Error {
+		t.Errorf("absent %q, unavailable %q", r.Absent, r.Unavailable)
+	}
+}
+
+func TestParseSignsForTheEndpointsOfAWS(t *testing.T) {
+	t.Parallel()
+	for uri, want := range map[string]config.Auth{
+		"https://glue.eu-west-1.amazonaws.com/iceberg":     {Type: "sigv4", Service: "glue", Region: "eu-west-1"},
+		"https://s3tables.us-east-2.amazonaws.com/iceberg": {Type: "sigv4", Service: "s3tables", Region: "us-east-2"},
+		"https://polaris.example.com/api/catalog":          {Type: "none"},
+	} {
+		c, err := config.Parse([]byte(strings.Replace(smallest, "http://localhost:8181", uri, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.Catalogs["main"].Auth; got != want {
+			t.Errorf("%s: got %+v, want %+v", uri, got, want)
+		}
+	}
+}
+
+func TestFromVariables(t *testing.T) {
+	t.Parallel()
+	vars := map[string]string{
+		"FRAZIL_CATALOG_URI": "http://c", "FRAZIL_TOPICS": "a, b", "FRAZIL_TABLE": "silver.t", "FRAZIL_FORMAT": "flat", "FRAZIL_KEY": "x,y",
+	}
+	c, err := config.FromVariables(func(k string) string { return vars[k] })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := c.Routes[0]
+	if diff := cmp.Diff([]any{r.Topics, r.Key, r.Table.String()}, []any{[]string{"a", "b"}, []string{"x", "y"}, "main:silver.t"}); diff != "" {
+		t.Error(diff)
+	}
+	delete(vars, "FRAZIL_TABLE")
+	delete(vars, "FRAZIL_FORMAT")
+	_, err = config.FromVariables(func(k string) string { return vars[k] })
+	if err == nil || !strings.Contains(err.Error(), "FRAZIL_TABLE") || !strings.Contains(err.Error(), "FRAZIL_FORMAT") {
+		t.Errorf("got %v, want both missing variables named", err)
+	}
+}

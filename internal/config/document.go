@@ -1,0 +1,111 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// document is the YAML as written; check turns it into a Config.
+type document struct {
+	Catalogs map[string]catalogDoc `yaml:"catalogs"`
+	Routes   []routeDoc            `yaml:"routes"`
+}
+
+type catalogDoc struct {
+	URI        string            `yaml:"uri"`
+	Warehouse  string            `yaml:"warehouse"`
+	Auth       authDoc           `yaml:"auth"`
+	Properties map[string]string `yaml:"properties"`
+}
+
+type authDoc struct {
+	Type    string `yaml:"type"`
+	Service string `yaml:"service"`
+	Region  string `yaml:"region"`
+}
+
+type routeDoc struct {
+	Topics []string `yaml:"topics"`
+	Format string   `yaml:"format"`
+	Table  string   `yaml:"table"`
+	Key    []string `yaml:"key"`
+
+	NullValue      string    `yaml:"null_value"`
+	Absent         yaml.Node `yaml:"absent"` // nodes, since a bare null means the text "null" (word)
+	Unavailable    yaml.Node `yaml:"unavailable"`
+	Placeholder    *string   `yaml:"placeholder"`
+	Truncate       string    `yaml:"truncate"`
+	UnknownColumns string    `yaml:"unknown_columns"`
+
+	Wrapper         string `yaml:"wrapper"`
+	TimestampUnit   string `yaml:"timestamp_unit"`
+	DecimalEncoding string `yaml:"decimal_encoding"`
+}
+
+// Parse reads a configuration document. The error lists all problems.
+func Parse(text []byte) (*Config, error) {
+	var p problems
+	var doc document
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	err := dec.Decode(&doc)
+	var wrong *yaml.TypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		p.add("the document is empty")
+		return nil, p.err()
+	case errors.As(err, &wrong):
+		for _, line := range wrong.Errors {
+			p.add("%s", explain(line))
+		}
+	case err != nil:
+		p.add("%w", err)
+		return nil, p.err()
+	}
+	if dec.Decode(new(yaml.Node)) != io.EOF {
+		p.add("there is more than one document")
+	}
+	c := doc.check(&p)
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+var (
+	unknownKey = regexp.MustCompile(`^(line \d+): field (\S+) not found in type \S+$`)
+	wrongType  = regexp.MustCompile(`(?s)^(line \d+): cannot unmarshal .* into (\S+)$`)
+	kinds      = map[string]string{"[]string": "a list of texts", "string": "a text", "map[string]string": "a map of texts"}
+)
+
+// explain turns the YAML library's words, which quote values and name Go types, into the user's.
+func explain(problem string) string {
+	if m := unknownKey.FindStringSubmatch(problem); m != nil {
+		return m[1] + ": unknown key " + m[2]
+	}
+	if m := wrongType.FindStringSubmatch(problem); m != nil {
+		kind, ok := kinds[m[2]]
+		if !ok {
+			kind = "a map of keys"
+		}
+		return m[1] + ": must be " + kind
+	}
+	return problem
+}
+
+// word is the text of a scalar, where a bare null is the word "null".
+func word(n yaml.Node) (text string, ok bool) {
+	switch {
+	case n.Kind == 0:
+		return "", true
+	case n.Kind != yaml.ScalarNode:
+		return "", false
+	case n.Tag == "!!null":
+		return "null", true
+	}
+	return n.Value, true
+}

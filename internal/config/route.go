@@ -1,0 +1,152 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Rule says what happens to something that the formats leave open. The document's own words.
+type Rule string
+
+// The rules of null_value, absent, unavailable, truncate and unknown_columns.
+const (
+	Delete Rule = "delete"
+	Ignore Rule = "ignore"
+	Error  Rule = "error"
+	Null   Rule = "null"
+	Keep   Rule = "keep"
+)
+
+// Placeholder is what Debezium sends for a value that it did not read again, unless it is configured otherwise.
+const Placeholder = "__debezium_unavailable_value"
+
+// Route is the configured way from topics to a table.
+type Route struct {
+	Topics []string // names, or patterns between slashes
+	Format string
+	Table  Table
+	Key    []string // empty: the table's identifier fields
+
+	NullValue      Rule // delete, ignore or error
+	Absent         Rule // keep, null or error
+	Unavailable    Rule // keep, null or error
+	Placeholder    string
+	Truncate       Rule // ignore or error
+	UnknownColumns Rule // ignore or error
+
+	Wrapper         string // auto, none or schema_payload
+	TimestampUnit   string // auto, s, ms, us or ns
+	DecimalEncoding string // auto, text, base64 or number
+}
+
+// absentByFormat is the list of formats, each with what an absent cell means in it unless the route says.
+var absentByFormat = map[string]Rule{
+	"cockroachdb":        Keep,
+	"debezium":           Keep,
+	"debezium_unwrapped": Keep,
+	"flat":               Null,
+}
+
+// Formats lists the names that a route's format may have, sorted.
+func Formats() []string { return slices.Sorted(maps.Keys(absentByFormat)) }
+
+func (d routeDoc) check(at string, p *problems) Route {
+	r := Route{Topics: d.Topics, Format: d.Format, Key: d.Key, Placeholder: Placeholder}
+	checkTopics(d.Topics, at, p)
+	absent, known := absentByFormat[d.Format]
+	switch {
+	case d.Format == "":
+		p.add("%s.format: is not given", at)
+	case !known:
+		p.add("%s.format: must be one of %s", at, strings.Join(Formats(), ", "))
+	}
+	r.Table = checkTable(d.Table, at, p)
+	if twice := repeated(d.Key); twice != "" {
+		p.add("%s.key: names %s twice", at, twice)
+	}
+	if d.Placeholder != nil {
+		r.Placeholder = *d.Placeholder
+		if r.Placeholder == "" {
+			p.add("%s.placeholder: must not be empty", at)
+		}
+	}
+	r.NullValue = choose(at+".null_value", Rule(d.NullValue), Delete, p, Delete, Ignore, Error)
+	r.Absent = chooseWord(at+".absent", d.Absent, absent, p, Keep, Null, Error)
+	r.Unavailable = chooseWord(at+".unavailable", d.Unavailable, Keep, p, Keep, Null, Error)
+	r.Truncate = choose(at+".truncate", Rule(d.Truncate), Error, p, Ignore, Error)
+	r.UnknownColumns = choose(at+".unknown_columns", Rule(d.UnknownColumns), Error, p, Error, Ignore)
+	r.Wrapper = choose(at+".wrapper", d.Wrapper, "auto", p, "auto", "none", "schema_payload")
+	r.TimestampUnit = choose(at+".timestamp_unit", d.TimestampUnit, "auto", p, "auto", "s", "ms", "us", "ns")
+	r.DecimalEncoding = choose(at+".decimal_encoding", d.DecimalEncoding, "auto", p, "auto", "text", "base64", "number")
+	return r
+}
+
+func checkTopics(topics []string, at string, p *problems) {
+	if len(topics) == 0 {
+		p.add("%s.topics: none is given", at)
+	}
+	for _, t := range topics {
+		if t == "" {
+			p.add("%s.topics: a name is empty", at)
+		}
+		if _, _, err := Pattern(t); err != nil {
+			p.add("%s.topics: %w", at, err)
+		}
+	}
+}
+
+// Pattern compiles a topic that is written as a regular expression between slashes; ok is false for a plain
+// name. The expression has to match the whole topic.
+func Pattern(topic string) (re *regexp.Regexp, ok bool, err error) {
+	if len(topic) < 2 || topic[0] != '/' || topic[len(topic)-1] != '/' {
+		return nil, false, nil
+	}
+	re, err = regexp.Compile("^(?:" + topic[1:len(topic)-1] + ")$")
+	if err != nil {
+		return nil, true, fmt.Errorf("pattern %s: %w", topic, err)
+	}
+	return re, true, nil
+}
+
+func checkTable(s, at string, p *problems) Table {
+	catalog, name, ok := strings.Cut(s, ":")
+	path := strings.Split(name, ".")
+	if !ok || catalog == "" || len(path) < 2 || slices.Contains(path, "") {
+		p.add("%s.table: must be catalog:namespace.table", at)
+		return Table{}
+	}
+	return Table{Catalog: catalog, Path: path}
+}
+
+func repeated(names []string) string {
+	for i, n := range names {
+		if slices.Contains(names[:i], n) {
+			return n
+		}
+	}
+	return ""
+}
+
+func choose[T ~string](at string, got, fallback T, p *problems, allowed ...T) T {
+	if got == "" {
+		return fallback
+	}
+	if !slices.Contains(allowed, got) {
+		p.add("%s: must be one of %v", at, allowed)
+	}
+	return got
+}
+
+func chooseWord(at string, n yaml.Node, fallback Rule, p *problems, allowed ...Rule) Rule {
+	text, ok := word(n)
+	if !ok {
+		p.add("%s: must be one of %v", at, allowed)
+		return fallback
+	}
+	return choose(at, Rule(text), fallback, p, allowed...)
+}

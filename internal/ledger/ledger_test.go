@@ -1,0 +1,110 @@
+package ledger_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/ledger"
+	"github.com/google/go-cmp/cmp"
+)
+
+func part(topic string, n int32) *kafka.Partition {
+	return &kafka.Partition{Source: "main", Topic: topic, Number: n}
+}
+
+func advance(t *testing.T, properties map[string]string, records ...*kafka.Record) map[string]string {
+	t.Helper()
+	l, err := ledger.Read(properties)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spans := ledger.Spans{}
+	for _, r := range records {
+		spans.Add(r)
+	}
+	moved, err := l.Advance(spans, 77, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return moved
+}
+
+func TestLedgerSurvivesItsTextForm(t *testing.T) {
+	t.Parallel()
+	p := advance(t, nil,
+		&kafka.Record{Part: part("shop.public.orders", 1), Offset: 9, Time: -5},
+		&kafka.Record{Part: part("shop.public.orders", 1), Offset: 8, Time: -3},
+		&kafka.Record{Part: part("shop.public.orders", 0), Offset: 3, Time: 100})
+	l, err := ledger.Read(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []*ledger.Topic{{Source: "main", Name: "shop.public.orders", Snapshot: 77, Sequence: 5,
+		Marks: map[int32]ledger.Mark{0: {Next: 4, Time: 100}, 1: {Next: 10, Time: -3}}}}
+	if diff := cmp.Diff(l.Topics(), want); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestLedgerNeverMovesBack(t *testing.T) {
+	t.Parallel()
+	p := advance(t, nil, &kafka.Record{Part: part("a", 0), Offset: 9, Time: 50}, &kafka.Record{Part: part("a", 1), Offset: 1, Time: 1})
+	p = advance(t, p, &kafka.Record{Part: part("a", 0), Offset: 2, Time: 10})
+	l, err := ledger.Read(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Topics()[0].Marks; got[0] != (ledger.Mark{Next: 10, Time: 50}) || got[1].Next != 2 {
+		t.Errorf("got %v", got)
+	}
+	if !l.Applied(kafka.Ref{Part: part("a", 0), Offset: 9}) || l.Applied(kafka.Ref{Part: part("a", 0), Offset: 10}) {
+		t.Error("offset 9 is applied, offset 10 is not")
+	}
+	if l.Applied(kafka.Ref{Part: part("b", 0), Offset: 0}) {
+		t.Error("a topic that the ledger does not know has nothing applied")
+	}
+}
+
+func TestCheckTellsARewindFromARedelivery(t *testing.T) {
+	t.Parallel()
+	p := advance(t, nil, &kafka.Record{Part: part("a", 0), Offset: 9, Time: 50})
+	l, err := ledger.Read(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if applied, err := l.Check(&kafka.Record{Part: part("a", 0), Offset: 3, Time: 40}); !applied || err != nil {
+		t.Errorf("redelivery: %v %v", applied, err)
+	}
+	if applied, err := l.Check(&kafka.Record{Part: part("a", 0), Offset: 10, Time: 40}); applied || err != nil {
+		t.Errorf("a new record with an older clock: %v %v", applied, err)
+	}
+	_, err = l.Check(&kafka.Record{Part: part("a", 0), Offset: 3, Time: 51})
+	if err == nil || !strings.Contains(err.Error(), "topic a, partition 0, offset 3") {
+		t.Errorf("rewind: got %v", err)
+	}
+}
+
+func TestReadRefusesWhatItDidNotWrite(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "{", `{"partitions":[0],"next":[],"time":[1]}`, `{"next":["x"]}`} {
+		if _, err := ledger.Read(map[string]string{ledger.Prefix + "main.a": text}); err == nil {
+			t.Errorf("%q: no error", text)
+		}
+	}
+}
+
+func TestAdvanceRefusesTooManyPartitions(t *testing.T) {
+	t.Parallel()
+	l, err := ledger.Read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spans := ledger.Spans{}
+	for i := range int32(ledger.MaxPartitions + 1) {
+		spans.Add(&kafka.Record{Part: part("a", i)})
+	}
+	if _, err := l.Advance(spans, 1, 1); err == nil || !strings.Contains(err.Error(), "5001") {
+		t.Errorf("got %v", err)
+	}
+}

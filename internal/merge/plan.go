@@ -1,0 +1,48 @@
+// Package merge reduces the changes of a delivery to one effect per key. It is a pure function: no clock, no
+// store, no table.
+//
+// The laws (design P5), for complete rows, where applying a plan to a table puts and deletes by key:
+//
+//	apply(plan(A ++ B)) = apply(plan(A)) then apply(plan(B))
+//	apply(plan(A)) twice = apply(plan(A)) once
+//	for keys that stay in one partition, the way in which a delivery is cut, or partitions interleave, is of no consequence
+//
+// TestPlanObeysTheAlgebraOfMerge holds them against a plain map.
+package merge
+
+import (
+	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/rows"
+)
+
+// Effect is what remains of all changes of one key: a row to put, or a delete.
+type Effect struct {
+	Key rows.Key
+	Row int // row of the batch; negative: delete
+}
+
+// Deletes reports whether the key's row goes and none comes.
+func (e Effect) Deletes() bool { return e.Row < 0 }
+
+// Plan is the effects of one batch for one table, in the order in which their keys first appear.
+type Plan struct {
+	Batch   *rows.Batch
+	Effects []Effect
+}
+
+// Make plans a batch. Entries which applied reports as in the table already leave no trace.
+func Make(b *rows.Batch, applied func(kafka.Ref) bool) Plan {
+	p := Plan{Batch: b}
+	at := make([]int32, b.Keys.Len()) // 1 + index of the key's effect
+	for _, e := range b.Entries {
+		if applied(e.Ref) {
+			continue
+		}
+		if at[e.Key] == 0 {
+			p.Effects = append(p.Effects, Effect{Key: e.Key})
+			at[e.Key] = int32(len(p.Effects))
+		}
+		p.Effects[at[e.Key]-1].Row = e.Row
+	}
+	return p
+}

@@ -1,0 +1,165 @@
+package rows
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/iceberg-go"
+)
+
+// Key stands for one typed key within a batch: keys are equal if and only if their values are (design rule 2:
+// 10.0 equals 10.00, instants compare as instants). Keys count up from 0.
+type Key int32
+
+// Keys interns the typed keys of a batch.
+//
+// A key is the concatenation of its columns' parts. A part's byte order is its value's order, so that parts
+// can be compared with a file's bounds; TestPartsOrderAsValues holds that.
+type Keys struct {
+	columns int
+	ids     map[string]Key
+	text    []byte
+	ends    []uint32 // end of each part in text; columns of them per key
+}
+
+// NewKeys is an empty set of keys of so many columns.
+func NewKeys(columns int) *Keys { return &Keys{columns: columns, ids: map[string]Key{}} }
+
+// Len is the number of different keys.
+func (k *Keys) Len() int { return len(k.ids) }
+
+// Intern returns the key made of parts, adding it when it is new.
+func (k *Keys) Intern(p *Parts) Key {
+	if id, ok := k.ids[string(p.key)]; ok {
+		return id
+	}
+	id := Key(len(k.ids))
+	k.ids[string(p.key)] = id
+	for i := range k.columns {
+		k.text = append(k.text, p.At(i)...)
+		k.ends = append(k.ends, uint32(len(k.text)))
+	}
+	return id
+}
+
+// Find looks a key up without adding it.
+func (k *Keys) Find(p *Parts) (Key, bool) {
+	id, ok := k.ids[string(p.key)]
+	return id, ok
+}
+
+// Part is the key's value in the given column of the key.
+func (k *Keys) Part(id Key, column int) []byte {
+	i := int(id)*k.columns + column
+	from := uint32(0)
+	if i > 0 {
+		from = k.ends[i-1]
+	}
+	return k.text[from:k.ends[i]]
+}
+
+// Parts builds one key, column by column, in a buffer that is used again.
+type Parts struct {
+	key  []byte // each part behind its length: no two keys of different parts are alike
+	ends []int
+}
+
+// Reset begins a new key.
+func (p *Parts) Reset() { p.key, p.ends = p.key[:0], p.ends[:0] }
+
+// At is the part of one column.
+func (p *Parts) At(i int) []byte {
+	from := 4
+	if i > 0 {
+		from += p.ends[i-1]
+	}
+	return p.key[from:p.ends[i]]
+}
+
+// Equal reports whether both hold the same key.
+func (p *Parts) Equal(o *Parts) bool { return string(p.key) == string(o.key) }
+
+func (p *Parts) part(appendTo func([]byte) []byte) {
+	start := len(p.key)
+	p.key = append(p.key, 0, 0, 0, 0)
+	p.key = appendTo(p.key)
+	binary.BigEndian.PutUint32(p.key[start:], uint32(len(p.key)-start-4))
+	p.ends = append(p.ends, len(p.key))
+}
+
+// Int appends a boolean, int, long, date or timestamp.
+func (p *Parts) Int(v int64) { p.part(func(b []byte) []byte { return appendInt(b, v) }) }
+
+// Decimal appends an unscaled decimal at its column's scale.
+func (p *Parts) Decimal(v decimal128.Num) {
+	p.part(func(b []byte) []byte { return appendDecimal(b, v) })
+}
+
+// Bytes appends a string.
+func (p *Parts) Bytes(v []byte) { p.part(func(b []byte) []byte { return append(b, v...) }) }
+
+// Cell appends a typed value of a column.
+func (p *Parts) Cell(t iceberg.Type, c *Cell) {
+	switch t.(type) {
+	case iceberg.DecimalType:
+		p.Decimal(c.Decimal)
+	case iceberg.StringType:
+		p.Bytes(c.Bytes)
+	default:
+		p.Int(c.Int)
+	}
+}
+
+func appendInt(b []byte, v int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(v)^1<<63) }
+
+func appendDecimal(b []byte, v decimal128.Num) []byte {
+	return binary.BigEndian.AppendUint64(appendInt(b, v.HighBits()), v.LowBits())
+}
+
+// BoundPart turns a bound of a file (Iceberg's single-value serialisation, spec appendix D) into the form of
+// a key's part. A string's bound may be cut short; it still orders rightly against whole values.
+func BoundPart(t iceberg.Type, bound []byte) ([]byte, error) {
+	switch t.(type) {
+	case iceberg.StringType:
+		return bound, nil
+	case iceberg.DecimalType:
+		if len(bound) == 0 || len(bound) > 16 {
+			return nil, fmt.Errorf("bound of a decimal has %d bytes", len(bound))
+		}
+		return appendDecimal(nil, BigEndianDecimal(bound)), nil
+	}
+	switch len(bound) {
+	case 1:
+		return appendInt(nil, int64(bound[0])), nil
+	case 4: // also of a long that was an int when the file was written
+		return appendInt(nil, int64(int32(binary.LittleEndian.Uint32(bound)))), nil
+	case 8:
+		return appendInt(nil, int64(binary.LittleEndian.Uint64(bound))), nil
+	}
+	return nil, fmt.Errorf("bound of a %s has %d bytes", t, len(bound))
+}
+
+// BigEndianDecimal reads two's complement, most significant byte first, of 1 to 16 bytes: the form of
+// decimals in Parquet, in Iceberg's bounds and in Connect's messages.
+func BigEndianDecimal(b []byte) decimal128.Num {
+	hi, lo := uint64(0), uint64(0)
+	if b[0]&0x80 != 0 {
+		hi, lo = ^uint64(0), ^uint64(0)
+	}
+	for _, c := range b {
+		hi = hi<<8 | lo>>56
+		lo = lo<<8 | uint64(c)
+	}
+	return decimal128.New(int64(hi), lo)
+}
+
+// KeyNames lists the key's columns, for messages.
+func (s *Schema) KeyNames() string {
+	var names []string
+	for _, i := range s.Key {
+		names = append(names, s.Columns[i].Name)
+	}
+	return strings.Join(names, ", ")
+}
