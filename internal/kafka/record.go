@@ -9,6 +9,9 @@ package kafka
 
 import "strconv"
 
+// MainSource is the name of the source where the configuration names none.
+const MainSource = "main"
+
 // Partition names one partition of one topic of one source. The records of a partition share one Partition,
 // so that comparing pointers is enough inside a delivery.
 type Partition struct {
@@ -27,7 +30,7 @@ type Header struct {
 type Record struct {
 	Part    *Partition
 	Offset  int64
-	Time    int64 // milliseconds since the epoch, by the producer's clock or the broker's
+	Time    int64 // milliseconds since the epoch, by the producer's clock or the broker's; -1 if it has none
 	Key     []byte
 	Value   []byte
 	Headers []Header

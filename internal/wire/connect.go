@@ -126,15 +126,11 @@ func (d *Doc) payload(b []byte, pos, i int) (Value, bool, error) {
 		return Value{}, false, err
 	}
 	// The wrapper counts for the depth, so that the limit does not depend on what was read before.
-	p := parser{Doc: d, open: none, pos: pos + len(member), depth: 1}
-	if err := p.tree(); err != nil {
+	end, err := d.parse(pos+len(member), 1)
+	if err != nil {
 		return Value{}, false, err
 	}
-	if p.peek() != '}' {
-		return Value{}, false, nil
-	}
-	p.pos++
-	if p.space(); p.pos < len(b) {
+	if end = skipSpace(b, end); end == len(b) || b[end] != '}' || skipSpace(b, end+1) < len(b) {
 		return Value{}, false, nil
 	}
 	return Value{doc: d, typ: d.schemas.use(i)}, true, nil

@@ -38,10 +38,12 @@ func (d *Doc) JSON(b []byte) (Value, error) {
 	if err := d.reset(b); err != nil {
 		return Value{}, err
 	}
-	p := parser{Doc: d, open: none}
-	if err := p.document(); err != nil {
-		d.tape = d.tape[:0]
+	end, err := d.parse(0, 0)
+	if err != nil {
 		return Value{}, err
+	}
+	if end = skipSpace(b, end); end < len(b) {
+		return Value{}, &SyntaxError{Pos: end, Problem: "unexpected bytes after the document"}
 	}
 	return Value{doc: d}, nil
 }
@@ -69,8 +71,9 @@ func (d *Doc) reset(b []byte) error {
 }
 
 // name returns the unescaped name that token i is.
-func (d *Doc) name(i uint32) []byte {
-	t := d.tape[i]
+func (d *Doc) name(i uint32) []byte { return d.nameOf(&d.tape[i]) }
+
+func (d *Doc) nameOf(t *token) []byte {
 	if t.escaped {
 		return d.names[t.start:t.end:t.end]
 	}

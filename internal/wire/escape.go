@@ -62,7 +62,7 @@ func hexEscape(b []byte) (rune, bool) {
 		case c-'0' < 10:
 			c -= '0'
 		case c|0x20 >= 'a' && c|0x20 <= 'f':
-			c = c | 0x20 - 'a' + 10
+			c = (c | 0x20) - 'a' + 10
 		default:
 			return 0, false
 		}

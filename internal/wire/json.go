@@ -12,9 +12,12 @@ const maxDepth = 512
 // none is the parent of the outermost container.
 const none = ^uint32(0)
 
-// parser tokenizes Doc.src. It keeps no stack: an open container's token holds its parent.
+// parser tokenizes the document of doc, whose slices it holds itself while it works. It keeps no stack: an open
+// container's token holds its parent.
 type parser struct {
-	*Doc
+	doc   *Doc
+	src   []byte
+	tape  []token
 	pos   int
 	open  uint32 // the innermost open container
 	depth int
@@ -24,15 +27,13 @@ func (p *parser) fail(pos int, problem string) error {
 	return &SyntaxError{Pos: pos, Problem: problem}
 }
 
-// document reads a value and makes sure that nothing but white space follows.
-func (p *parser) document() error {
-	if err := p.tree(); err != nil {
-		return err
-	}
-	if p.space(); p.pos < len(p.src) {
-		return p.fail(p.pos, "unexpected bytes after the document")
-	}
-	return nil
+// parse reads the document, or from pos on, inside so many containers, one value of it. It returns the position
+// after that.
+func (d *Doc) parse(pos, depth int) (int, error) {
+	p := parser{doc: d, src: d.src, tape: d.tape, pos: pos, open: none, depth: depth}
+	err := p.tree()
+	d.tape = p.tape
+	return p.pos, err
 }
 
 // tree reads a value and all that it holds.
@@ -111,7 +112,7 @@ func (p *parser) close() error {
 	t := &p.tape[p.open]
 	parent := t.next
 	t.end, t.next = uint32(p.pos), uint32(len(p.tape))
-	if t.kind == Object && p.repeats(p.open) {
+	if t.kind == Object && p.doc.repeats(p.tape, p.open) {
 		return p.fail(int(t.start), "an object has two members of one name")
 	}
 	p.open = parent
@@ -127,9 +128,9 @@ func (p *parser) memberName() error {
 		return err
 	}
 	if t := &p.tape[len(p.tape)-1]; t.escaped {
-		n := len(p.names)
-		p.names = appendUnescaped(p.names, p.src[t.start:t.end])
-		t.start, t.end = uint32(n), uint32(len(p.names))
+		n := len(p.doc.names)
+		p.doc.names = appendUnescaped(p.doc.names, p.src[t.start:t.end])
+		t.start, t.end = uint32(n), uint32(len(p.doc.names))
 	}
 	if p.peek() != ':' {
 		return p.unexpected("a colon")
@@ -211,15 +212,13 @@ func (p *parser) peek() byte {
 	return p.src[p.pos]
 }
 
-func (p *parser) space() {
-	for p.pos < len(p.src) {
-		switch p.src[p.pos] {
-		case ' ', '\t', '\n', '\r':
-			p.pos++
-		default:
-			return
-		}
+func (p *parser) space() { p.pos = skipSpace(p.src, p.pos) }
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
 	}
+	return i
 }
 
 func (p *parser) unexpected(want string) error {

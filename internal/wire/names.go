@@ -15,18 +15,19 @@ type nameRef struct {
 // fewNames is up to where comparing every pair beats sorting.
 const fewNames = 32
 
-// repeats reports whether two members of the object at token obj have one name.
-func (d *Doc) repeats(obj uint32) bool {
-	d.order = d.order[:0]
-	for i, end := obj+1, d.tape[obj].next; i < end; i = d.tape[i+1].next {
-		d.order = append(d.order, nameRef{print: fingerprint(d.name(i)), tok: i})
+// repeats reports whether two members of the object at token obj of the tape have one name.
+func (d *Doc) repeats(tape []token, obj uint32) bool {
+	refs := d.order[:0]
+	for i, end := obj+1, tape[obj].next; i < end; i = tape[i+1].next {
+		refs = append(refs, nameRef{print: fingerprint(d.nameOf(&tape[i])), tok: i})
 	}
-	if len(d.order) > fewNames {
-		return d.sortedRepeats()
+	d.order = refs
+	if len(refs) > fewNames {
+		return d.sortedRepeats(tape)
 	}
-	for n, a := range d.order {
-		for _, b := range d.order[:n] {
-			if a.print == b.print && bytes.Equal(d.name(a.tok), d.name(b.tok)) {
+	for n, a := range refs {
+		for _, b := range refs[:n] {
+			if a.print == b.print && bytes.Equal(d.nameOf(&tape[a.tok]), d.nameOf(&tape[b.tok])) {
 				return true
 			}
 		}
@@ -35,10 +36,11 @@ func (d *Doc) repeats(obj uint32) bool {
 }
 
 // sortedRepeats sorts the names, so that a hostile object of many members costs no more than that.
-func (d *Doc) sortedRepeats() bool {
-	slices.SortFunc(d.order, func(a, b nameRef) int { return bytes.Compare(d.name(a.tok), d.name(b.tok)) })
+func (d *Doc) sortedRepeats(tape []token) bool {
+	name := func(r nameRef) []byte { return d.nameOf(&tape[r.tok]) }
+	slices.SortFunc(d.order, func(a, b nameRef) int { return bytes.Compare(name(a), name(b)) })
 	for i := 1; i < len(d.order); i++ {
-		if bytes.Equal(d.name(d.order[i].tok), d.name(d.order[i-1].tok)) {
+		if bytes.Equal(name(d.order[i]), name(d.order[i-1])) {
 			return true
 		}
 	}
