@@ -1,0 +1,99 @@
+package envelope
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/frazil/frazil/internal/change"
+	"github.com/frazil/frazil/internal/wire"
+)
+
+// debezium decodes Debezium's full envelope: before, after, source, op (Envelope.Operation in its source).
+//
+// A key change arrives as the delete of the old key and the insert of the new one, each in its own partition; the
+// headers __debezium.newkey and __debezium.oldkey, which join the two, are not needed.
+func debezium(m message) (change.Change, Control, error) {
+	if m.value.Kind() != wire.Object {
+		return change.Change{}, "", fmt.Errorf("the value is no envelope but of kind %v", m.value.Kind())
+	}
+	op, err := opLetter(m.value.Field("op"))
+	if err != nil {
+		return change.Change{}, "", err
+	}
+	switch op {
+	case 0:
+		control, err := debeziumControl(m.value)
+		return change.Change{}, control, err
+	case 'm':
+		return change.Change{}, Message, nil
+	case 't':
+		return change.Truncate(), "", nil
+	}
+	// Cassandra's connector has the same letters for other things: its r deletes a range.
+	if c := m.value.Field("source").Field("connector"); string(c.Text()) == "cassandra" {
+		return change.Change{}, "", errors.New("events of Debezium's connector for Cassandra are not read")
+	}
+	c, err := debeziumRow(op, m)
+	return c, "", err
+}
+
+func debeziumRow(op byte, m message) (change.Change, error) {
+	before, after := m.value.Field("before"), m.value.Field("after")
+	row := after.Kind() == wire.Object
+	if op == 'd' {
+		if row {
+			return change.Change{}, errors.New(`op "d" with a row after it`)
+		}
+		return withBefore(change.Delete().WithKey(m.key), before), nil
+	}
+	switch {
+	case op != 'c' && op != 'r' && op != 'u':
+		return change.Change{}, unknownOp([]byte{op})
+	case !row:
+		return change.Change{}, fmt.Errorf("op %q without a row after it", []byte{op})
+	case op == 'u':
+		return withBefore(change.Upsert(after).WithKey(m.key), before), nil
+	}
+	return change.Insert(after).WithKey(m.key), nil
+}
+
+// withBefore adds the image before, if there is one.
+func withBefore(c change.Change, before wire.Value) change.Change {
+	if before.Kind() != wire.Object {
+		return c
+	}
+	return c.WithBefore(before)
+}
+
+// debeziumControl finds the class of a value without an op: what the connector sends to topics of its own, which a
+// subscription by pattern gets too.
+func debeziumControl(v wire.Value) (Control, error) {
+	text := func(name string) bool { return v.Field(name).Kind() == wire.Text }
+	has := func(name string) bool { return v.Field(name).Kind() != wire.Absent }
+	switch {
+	case has("ts_ms") && v.Len() == 1:
+		return Heartbeat, nil
+	case has("before") || has("after"):
+		return "", errors.New("an envelope without an op")
+	case text("status") && text("id") && has("data_collections"):
+		return Transaction, nil
+	case has("databaseName") && (has("ddl") || has("tableChanges")):
+		return SchemaChange, nil
+	case text("type") && text("aggregate_type"):
+		return Notification, nil
+	case text("type") && has("data") && only(v, "id", "type", "data"):
+		return Signal, nil
+	}
+	return "", errors.New("no op, and not one of the messages that Debezium sends beside the changes")
+}
+
+// only reports whether an object has no other members than these.
+func only(v wire.Value, names ...string) bool {
+	n := 0
+	for _, name := range names {
+		if v.Field(name).Kind() != wire.Absent {
+			n++
+		}
+	}
+	return n == v.Len()
+}
