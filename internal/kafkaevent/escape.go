@@ -45,7 +45,7 @@ func unescape(s []byte) []byte {
 			continue
 		}
 		if s[1] != 'u' {
-			out, s = append(out, plain(s[1])), s[2:]
+			out, s = append(out, simple(s[1])), s[2:]
 			continue
 		}
 		r := hexRune(s)
@@ -64,7 +64,7 @@ func unescape(s []byte) []byte {
 	return out
 }
 
-func plain(c byte) byte {
+func simple(c byte) byte {
 	switch c {
 	case 'b':
 		return '\b'

@@ -169,6 +169,8 @@ func TestScanRefusesBrokenRecords(t *testing.T) {
 		{`{"topic":"t","partition":2147483648,"offset":15}`, `out of range`},
 		{`{"topic":"t","partition":0,"offset":9223372036854775808}`, `out of range`},
 		{`{"topic":"t","partition":0,"offset":99999999999999999999999}`, `out of range`},
+		{`{` + at + `,"timestamp":9223372036854775808}`, `out of range`},
+		{`{` + at + `,"timestamp":-9223372036854775809}`, `out of range`},
 		{`{"topic":"t","partition":0,"offset":1.0}`, `expected an integer`},
 		{`{"topic":"t","partition":0,"offset":1e3}`, `expected an integer`},
 		{`{"topic":"t","partition":0,"offset":"1"}`, `expected an integer`},

@@ -148,40 +148,42 @@ func (t *text) within(start int, v uint64, negative bool, lo, hi int64) (int64, 
 
 // quoted reads a text, unescaped in place.
 func (t *text) quoted() ([]byte, error) {
-	start, escaped, err := t.span()
+	start, plain, err := t.span()
 	if err != nil {
 		return nil, err
 	}
 	s := t.b[start : t.pos-1 : t.pos-1]
-	if escaped {
-		s = unescape(s)
+	if plain {
+		return s, nil
 	}
-	if !utf8.Valid(s) {
+	if s = unescape(s); !utf8.Valid(s) {
 		return nil, t.failAt(start, "a text is not valid Unicode")
 	}
 	return s, nil
 }
 
-// span passes over a text and returns where it begins; it ends before the quote that was read last.
-func (t *text) span() (start int, escaped bool, err error) {
+// span passes over a text and returns where it begins, and whether it is of ASCII without escapes. It ends before the
+// quote that was read last.
+func (t *text) span() (start int, plain bool, err error) {
 	if t.peek() != '"' {
 		return 0, false, t.unexpected("a text")
 	}
 	t.pos++
-	start = t.pos
+	start, plain = t.pos, true
 	for t.pos < len(t.b) {
 		switch c := t.b[t.pos]; {
 		case c == '"':
 			t.pos++
-			return start, escaped, nil
+			return start, plain, nil
 		case c == '\\':
-			escaped = true
+			plain = false
 			if err := t.escape(); err != nil {
 				return 0, false, err
 			}
 		case c < ' ':
 			return 0, false, t.fail("a control character in a text")
 		default:
+			plain = plain && c < utf8.RuneSelf
 			t.pos++
 		}
 	}

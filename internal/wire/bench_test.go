@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/frazil/frazil/internal/wire"
@@ -16,6 +17,17 @@ func BenchmarkJSON(b *testing.B) {
 	for b.Loop() {
 		if _, err := d.JSON(value); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkJSONValid is the yardstick: encoding/json checking the same document and keeping nothing.
+func BenchmarkJSONValid(b *testing.B) {
+	value := []byte(debeziumValue)
+	b.SetBytes(int64(len(value)))
+	for b.Loop() {
+		if !json.Valid(value) {
+			b.Fatal("not JSON")
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 const orderSchema = `{"type":"struct","fields":[{"type":"int64","optional":false,"default":0,"field":"id"},` +
 	`{"type":"bytes","optional":true,"name":"org.apache.kafka.connect.data.Decimal","version":1,"parameters":{"scale":"2","connect.decimal.precision":"10"},"field":"amt"},` +
-	`{"type":"array","items":{"type":"string","optional":true},"optional":true,"field":"tags"},` +
+	`{"type":"array","items":{"type":"string","optional":true},"optional":true,"default":null,"field":"tags"},` +
 	`{"type":"map","keys":{"type":"string"},"values":{"type":"int32"},"optional":true,"field":"attrs"}],"optional":true,"name":"shop.Value"}`
 
 func TestConnectGivesPayloadItsType(t *testing.T) {
@@ -33,6 +33,9 @@ func TestConnectGivesPayloadItsType(t *testing.T) {
 		}
 		if diff := cmp.Diff(v.Field("id").Type(), &wire.Type{Kind: "int64", HasDefault: true}); diff != "" {
 			t.Errorf("id: %s", diff)
+		}
+		if v.Field("tags").Type().HasDefault {
+			t.Error("a default of null counts as one")
 		}
 		for e := range v.Field("tags").Elems() {
 			if diff := cmp.Diff(e.Type(), &wire.Type{Kind: "string", Optional: true}); diff != "" {

@@ -12,8 +12,11 @@ type nameRef struct {
 	tok   uint32
 }
 
-// fewNames is up to where comparing every pair beats sorting.
+// fewNames is up to where comparing pairs beats sorting.
 const fewNames = 32
+
+// spread is an odd number near 2^64 over the golden ratio: a product's high bits depend on all of the other factor's.
+const spread = 0x9E3779B97F4A7C15
 
 // repeats reports whether two members of the object at token obj of the tape have one name.
 func (d *Doc) repeats(tape []token, obj uint32) bool {
@@ -25,11 +28,21 @@ func (d *Doc) repeats(tape []token, obj uint32) bool {
 	if len(refs) > fewNames {
 		return d.sortedRepeats(tape)
 	}
+	var seen uint64
 	for n, a := range refs {
-		for _, b := range refs[:n] {
-			if a.print == b.print && bytes.Equal(d.nameOf(&tape[a.tok]), d.nameOf(&tape[b.tok])) {
-				return true
-			}
+		bit := uint64(1) << (a.print * spread >> 58)
+		if seen&bit != 0 && d.among(tape, refs[:n], a) {
+			return true
+		}
+		seen |= bit
+	}
+	return false
+}
+
+func (d *Doc) among(tape []token, refs []nameRef, a nameRef) bool {
+	for _, b := range refs {
+		if a.print == b.print && bytes.Equal(d.nameOf(&tape[a.tok]), d.nameOf(&tape[b.tok])) {
+			return true
 		}
 	}
 	return false
