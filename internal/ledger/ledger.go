@@ -100,10 +100,7 @@ func (l *Ledger) mark(p *kafka.Partition) Mark {
 	return Mark{}
 }
 
-// Applied reports whether a record is in the table.
-func (l *Ledger) Applied(r kafka.Ref) bool { return r.Offset < l.mark(r.Part).Next }
-
-// Check is Applied for a record as delivered. One that lies below the ledger and yet is newer than everything
+// Check reports whether a record is in the table. One that lies below the ledger and yet is newer than everything
 // the ledger has seen of its partition is no redelivery but the record of a topic made anew: an error, since
 // to skip it would lose it (design rule 17).
 func (l *Ledger) Check(r *kafka.Record) (applied bool, err error) {

@@ -58,11 +58,14 @@ func TestLedgerNeverMovesBack(t *testing.T) {
 	if got := l.Topics()[0].Marks; got[0] != (ledger.Mark{Next: 10, Time: 50}) || got[1].Next != 2 {
 		t.Errorf("got %v", got)
 	}
-	if !l.Applied(kafka.Ref{Part: part("a", 0), Offset: 9}) || l.Applied(kafka.Ref{Part: part("a", 0), Offset: 10}) {
-		t.Error("offset 9 is applied, offset 10 is not")
-	}
-	if l.Applied(kafka.Ref{Part: part("b", 0), Offset: 0}) {
-		t.Error("a topic that the ledger does not know has nothing applied")
+	for _, c := range []struct {
+		topic  string
+		offset int64
+		want   bool
+	}{{"a", 9, true}, {"a", 10, false}, {"b", 0, false}} {
+		if got, err := l.Check(&kafka.Record{Part: part(c.topic, 0), Offset: c.offset}); got != c.want || err != nil {
+			t.Errorf("topic %s, offset %d: applied %v %v", c.topic, c.offset, got, err)
+		}
 	}
 }
 

@@ -10,10 +10,7 @@
 // TestPlanObeysTheAlgebraOfMerge holds them against a plain map.
 package merge
 
-import (
-	"github.com/frazil/frazil/internal/kafka"
-	"github.com/frazil/frazil/internal/rows"
-)
+import "github.com/frazil/frazil/internal/rows"
 
 // Effect is what remains of all changes of one key: a row to put, or a delete.
 type Effect struct {
@@ -30,14 +27,11 @@ type Plan struct {
 	Effects []Effect
 }
 
-// Make plans a batch. Entries which applied reports as in the table already leave no trace.
-func Make(b *rows.Batch, applied func(kafka.Ref) bool) Plan {
+// Make plans a batch.
+func Make(b *rows.Batch) Plan {
 	p := Plan{Batch: b}
 	at := make([]int32, b.Keys.Len()) // 1 + index of the key's effect
 	for _, e := range b.Entries {
-		if applied(e.Ref) {
-			continue
-		}
 		if at[e.Key] == 0 {
 			p.Effects = append(p.Effects, Effect{Key: e.Key})
 			at[e.Key] = int32(len(p.Effects))

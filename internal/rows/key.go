@@ -90,14 +90,14 @@ func (p *Parts) part(appendTo func([]byte) []byte) {
 }
 
 // Int appends a boolean, int, long, date or timestamp.
-func (p *Parts) Int(v int64) { p.part(func(b []byte) []byte { return appendInt(b, v) }) }
+func (p *Parts) Int(v int64) { p.part(func(b []byte) []byte { return AppendInt(b, v) }) }
 
 // Decimal appends an unscaled decimal at its column's scale.
 func (p *Parts) Decimal(v decimal128.Num) {
-	p.part(func(b []byte) []byte { return appendDecimal(b, v) })
+	p.part(func(b []byte) []byte { return AppendDecimal(b, v) })
 }
 
-// Bytes appends a string.
+// Bytes appends a string, or a part that is made already.
 func (p *Parts) Bytes(v []byte) { p.part(func(b []byte) []byte { return append(b, v...) }) }
 
 // Cell appends a typed value of a column.
@@ -112,10 +112,15 @@ func (p *Parts) Cell(t iceberg.Type, c *Cell) {
 	}
 }
 
-func appendInt(b []byte, v int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(v)^1<<63) }
+// AppendInt appends the part of a boolean, int, long, date or timestamp to b.
+func AppendInt(b []byte, v int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(v)^1<<63) }
 
-func appendDecimal(b []byte, v decimal128.Num) []byte {
-	return binary.BigEndian.AppendUint64(appendInt(b, v.HighBits()), v.LowBits())
+// ReadInt is the value of a part that AppendInt made.
+func ReadInt(part []byte) int64 { return int64(binary.BigEndian.Uint64(part) ^ 1<<63) }
+
+// AppendDecimal appends the part of an unscaled decimal to b.
+func AppendDecimal(b []byte, v decimal128.Num) []byte {
+	return binary.BigEndian.AppendUint64(AppendInt(b, v.HighBits()), v.LowBits())
 }
 
 // BoundPart turns a bound of a file (Iceberg's single-value serialisation, spec appendix D) into the form of
@@ -128,15 +133,15 @@ func BoundPart(t iceberg.Type, bound []byte) ([]byte, error) {
 		if len(bound) == 0 || len(bound) > 16 {
 			return nil, fmt.Errorf("bound of a decimal has %d bytes", len(bound))
 		}
-		return appendDecimal(nil, BigEndianDecimal(bound)), nil
+		return AppendDecimal(nil, BigEndianDecimal(bound)), nil
 	}
 	switch len(bound) {
 	case 1:
-		return appendInt(nil, int64(bound[0])), nil
+		return AppendInt(nil, int64(bound[0])), nil
 	case 4: // also of a long that was an int when the file was written
-		return appendInt(nil, int64(int32(binary.LittleEndian.Uint32(bound)))), nil
+		return AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(bound)))), nil
 	case 8:
-		return appendInt(nil, int64(binary.LittleEndian.Uint64(bound))), nil
+		return AppendInt(nil, int64(binary.LittleEndian.Uint64(bound))), nil
 	}
 	return nil, fmt.Errorf("bound of a %s has %d bytes", t, len(bound))
 }

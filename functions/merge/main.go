@@ -1,0 +1,34 @@
+// Merge is the AWS Lambda function behind a Kafka event source mapping: each event becomes at most one snapshot of
+// every table that it feeds.
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/frazil/frazil/internal/ingest"
+)
+
+func main() {
+	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	h, err := newHandler(os.Getenv, os.ReadFile, log)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	lambda.Start(h)
+}
+
+func newHandler(getenv func(string) string, readFile func(string) ([]byte, error), log *slog.Logger) (*handler, error) {
+	c, err := readConfig(getenv, readFile)
+	if err != nil {
+		return nil, err
+	}
+	p, err := ingest.New(c, log)
+	if err != nil {
+		return nil, err
+	}
+	return &handler{pipeline: p}, nil
+}

@@ -1,0 +1,140 @@
+// Package commit publishes staged files and the ledger as one snapshot of a table, exactly once or not at all.
+//
+// A commit is an Attempt: objects to upload and one catalog request. Every attempt has a random snapshot id
+// and names of its own (design P4), so that whether an attempt is in can always be told from whether another
+// one with the same records is. Publish ends in one of three ways, and says which: landed, rejected or
+// unknown. What follows is the caller's: the package retries nothing.
+//
+// Not promised: that concurrent writers get on; they conflict, and the loser starts again from a new head.
+package commit
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"time"
+
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/ledger"
+	"github.com/frazil/frazil/internal/locate"
+	"github.com/frazil/frazil/internal/stage"
+	"github.com/google/uuid"
+)
+
+// Base is what an attempt builds on: a table as it was loaded, and the live files of its current snapshot.
+type Base struct {
+	Table *table.Table
+	Live  *locate.Snapshot
+}
+
+// Attempt is one commit, ready to publish.
+type Attempt struct {
+	Snapshot int64 // its id
+	Objects  []stage.Object
+
+	table        *table.Table
+	requirements []table.Requirement
+	updates      []table.Update
+}
+
+// summaryLedgerLimit is how much of a ledger a snapshot's summary may carry as a copy, in bytes (design P1).
+const summaryLedgerLimit = 4 << 10
+
+// New makes the attempt that adds files and moves the ledger by a delivery, as of now.
+func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans, now time.Time) (*Attempt, error) {
+	meta := base.Table.Metadata()
+	a := &Attempt{Snapshot: rand.Int64(), table: base.Table, Objects: files.Objects}
+	sequence := meta.LastSequenceNumber() + 1
+	moved, err := l.Advance(delivery, a.Snapshot, sequence)
+	if err != nil {
+		return nil, err
+	}
+	var parent *int64
+	if s := meta.CurrentSnapshot(); s != nil {
+		parent = &s.SnapshotID
+	}
+	list, err := a.manifestList(base, files, parent, sequence)
+	if err != nil {
+		return nil, err
+	}
+	summary := summarize(base.Live, files)
+	if size(moved) <= summaryLedgerLimit {
+		maps.Copy(summary.Properties, moved)
+	}
+	schema := base.Table.Schema().ID
+	snapshot := &table.Snapshot{
+		SnapshotID: a.Snapshot, ParentSnapshotID: parent, SequenceNumber: sequence, SchemaID: &schema,
+		TimestampMs:  max(now.UnixMilli(), meta.LastUpdatedMillis()), // the spec lets time only go forward
+		ManifestList: list, Summary: summary,
+	}
+	a.requirements = []table.Requirement{table.AssertTableUUID(meta.TableUUID()), table.AssertRefSnapshotID(table.MainBranch, parent)}
+	a.updates = []table.Update{
+		table.NewSetPropertiesUpdate(moved),
+		table.NewAddSnapshotUpdate(snapshot),
+		table.NewSetSnapshotRefUpdate(table.MainBranch, a.Snapshot, table.BranchRef, 0, 0, 0),
+	}
+	return a, nil
+}
+
+func size(m map[string]string) int {
+	n := 0
+	for k, v := range m {
+		n += len(k) + len(v)
+	}
+	return n
+}
+
+// manifestList writes the manifests of the added files and the list that names them beside those of the base.
+func (a *Attempt) manifestList(base Base, files *stage.Files, parent *int64, sequence int64) (path string, err error) {
+	locations, err := base.Table.LocationProvider()
+	if err != nil {
+		return "", err
+	}
+	id := uuid.NewString()
+	var manifests []iceberg.ManifestFile
+	for i, group := range []struct {
+		content iceberg.ManifestContent
+		files   []iceberg.DataFile
+	}{{iceberg.ManifestContentData, files.Data}, {iceberg.ManifestContentDeletes, files.Deletes}} {
+		if len(group.files) == 0 {
+			continue
+		}
+		m, err := a.manifest(base.Table, locations.NewMetadataLocation(fmt.Sprintf("%s-m%d.avro", id, i)), group.content, group.files)
+		if err != nil {
+			return "", fmt.Errorf("write manifest: %w", err)
+		}
+		manifests = append(manifests, m)
+	}
+	for _, m := range base.Live.Manifests {
+		if m.HasAddedFiles() || m.HasExistingFiles() { // one that only remembers removed files has no use any more
+			manifests = append(manifests, m)
+		}
+	}
+	var list bytes.Buffer
+	if err := iceberg.WriteManifestList(base.Table.Metadata().Version(), &list, a.Snapshot, parent, &sequence, 0, manifests); err != nil {
+		return "", fmt.Errorf("write manifest list: %w", err)
+	}
+	path = locations.NewMetadataLocation(fmt.Sprintf("snap-%d-1-%s.avro", a.Snapshot, id))
+	a.Objects = append(a.Objects, stage.Object{Path: path, Data: list.Bytes()})
+	return path, nil
+}
+
+func (a *Attempt) manifest(t *table.Table, path string, content iceberg.ManifestContent, files []iceberg.DataFile) (iceberg.ManifestFile, error) {
+	var buf bytes.Buffer
+	w, err := iceberg.NewManifestWriter(t.Metadata().Version(), &buf, t.Spec(), t.Schema(), a.Snapshot, iceberg.WithManifestWriterContent(content))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files { // without a sequence number: the catalog's commit gives it
+		if err := w.Add(iceberg.NewManifestEntry(iceberg.EntryStatusADDED, &a.Snapshot, nil, nil, f)); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	a.Objects = append(a.Objects, stage.Object{Path: path, Data: buf.Bytes()})
+	return w.ToManifestFile(path, int64(buf.Len()), iceberg.WithManifestFileContent(content))
+}

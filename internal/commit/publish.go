@@ -1,0 +1,123 @@
+package commit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/iceberg-go/catalog/rest"
+	"github.com/apache/iceberg-go/table"
+	"golang.org/x/sync/errgroup"
+)
+
+// Catalog commits to tables and loads them.
+type Catalog interface {
+	Load(ctx context.Context, ident table.Identifier) (*table.Table, error)
+	// Commit sends one update request and returns the table after it.
+	Commit(ctx context.Context, t *table.Table, requirements []table.Requirement, updates []table.Update) (*table.Table, error)
+}
+
+// Store keeps the table's files.
+type Store interface {
+	Write(ctx context.Context, path string, data []byte) error
+	Delete(ctx context.Context, path string) error
+}
+
+// Two ways in which an attempt ends without having landed.
+var (
+	// ErrRejected: the catalog refused the attempt since the table has moved on; it never will land. Its files
+	// are gone. A new attempt from a new head may land.
+	ErrRejected = errors.New("the table changed meanwhile")
+	// ErrUnknown: the attempt may still land. Its files stay. A new attempt on the same parent is safe, since one
+	// of the two loses.
+	ErrUnknown = errors.New("the outcome of the commit is unknown")
+)
+
+// reserve is the time kept from the invocation's for learning a commit's outcome: no commit starts with less.
+const reserve = 3 * time.Second
+
+// Publish uploads the attempt's objects, all at once, and asks the catalog to commit. It returns the table as it
+// is after the commit. ErrRejected and ErrUnknown tell what became of an attempt that did not land; after any
+// other error the attempt is not in the table, and its files stay for the orphan sweep.
+func (a *Attempt) Publish(ctx context.Context, c Catalog, s Store) (*table.Table, error) {
+	if err := a.upload(ctx, s); err != nil {
+		return nil, err
+	}
+	post, cancel := ctx, context.CancelFunc(func() {})
+	if deadline, ok := ctx.Deadline(); ok {
+		if time.Until(deadline) < 2*reserve {
+			return nil, fmt.Errorf("commit: %s are left of the invocation, too little to learn the outcome", time.Until(deadline).Round(time.Millisecond))
+		}
+		post, cancel = context.WithDeadline(ctx, deadline.Add(-reserve))
+	}
+	defer cancel()
+	after, err := c.Commit(post, a.table, a.requirements, a.updates)
+	if err == nil {
+		return after, nil
+	}
+	return a.settle(ctx, c, s, err)
+}
+
+func (a *Attempt) upload(ctx context.Context, s Store) error {
+	g, ctx := errgroup.WithContext(ctx)
+	for _, o := range a.Objects {
+		g.Go(func() error {
+			if err := s.Write(ctx, o.Path, o.Data); err != nil {
+				return fmt.Errorf("upload %s: %w", o.Path, err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// settle finds out what became of an attempt whose commit failed with err.
+func (a *Attempt) settle(ctx context.Context, c Catalog, s Store, err error) (*table.Table, error) {
+	switch {
+	case errors.Is(err, rest.ErrCommitFailed): // 409
+		a.discard(ctx, s)
+		return nil, fmt.Errorf("%w: %w", ErrRejected, err)
+	case errors.Is(err, rest.ErrUnauthorized), errors.Is(err, rest.ErrForbidden), errors.Is(err, rest.ErrAuthorizationExpired):
+		return nil, fmt.Errorf("commit: %w", err)
+	}
+	now, loadErr := c.Load(ctx, a.table.Identifier())
+	if loadErr != nil {
+		return nil, fmt.Errorf("%w: %w; reload: %w", ErrUnknown, err, loadErr)
+	}
+	if a.in(now.Metadata()) {
+		return now, nil
+	}
+	if !errors.Is(err, rest.ErrBadRequest) {
+		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
+	}
+	for _, r := range a.requirements { // some catalogs answer a conflict with 400
+		if r.Validate(now.Metadata()) != nil {
+			a.discard(ctx, s)
+			return nil, fmt.Errorf("%w: %w", ErrRejected, err)
+		}
+	}
+	return nil, fmt.Errorf("commit: %w", err)
+}
+
+// in reports whether the attempt's snapshot is the head of main or one of its ancestors.
+func (a *Attempt) in(meta table.Metadata) bool {
+	head := meta.CurrentSnapshot()
+	if head == nil {
+		return false
+	}
+	for _, s := range table.AncestorsOf(head.SnapshotID, meta.SnapshotByID) {
+		if s.SnapshotID == a.Snapshot {
+			return true
+		}
+	}
+	return false
+}
+
+// discard deletes the files of a rejected attempt. What it cannot delete the orphan sweep will: stores may
+// refuse deletes (S3 Tables does).
+func (a *Attempt) discard(ctx context.Context, s Store) {
+	for _, o := range a.Objects {
+		_ = s.Delete(ctx, o.Path)
+	}
+}

@@ -1,0 +1,134 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/frazil/frazil/internal/commit"
+	"github.com/frazil/frazil/internal/locate"
+	"github.com/frazil/frazil/internal/merge"
+	"github.com/frazil/frazil/internal/resolve"
+	"github.com/frazil/frazil/internal/stage"
+)
+
+// maxAttempts bounds the commits that one delivery tries; the invocation's deadline usually comes first.
+const maxAttempts = 20
+
+// commit applies the prepared batch: attempt after attempt, each from a new head, until one lands or nothing is
+// left to do.
+func (t *target) commit(ctx context.Context) error {
+	start := t.now()
+	var conflict error
+	for n := range maxAttempts {
+		if n > 0 {
+			if err := t.again(ctx, n); err != nil {
+				return errors.Join(err, conflict)
+			}
+		}
+		done, err := t.attempt(ctx, start)
+		switch {
+		case err == nil && done:
+			return nil
+		case err == nil: // nothing to do on a head that may be old: look again
+		case errors.Is(err, commit.ErrRejected), errors.Is(err, commit.ErrUnknown):
+			conflict = err
+			t.log.LogAttrs(ctx, slog.LevelWarn, "commit again", slog.Int("attempt", n+1), slog.String("reason", err.Error()))
+		default:
+			return err
+		}
+	}
+	return fmt.Errorf("gave up after %d attempts: %w", maxAttempts, conflict)
+}
+
+// again waits a moment, so that writers that met once do not meet again, and takes the new head. The delivery is
+// decoded anew: the head's ledger may have records of it now, and its schema may be another one.
+func (t *target) again(ctx context.Context, n int) error {
+	if t.fresh {
+		pause := rand.N(min(20*time.Millisecond<<n, 5*time.Second))
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	uuid := t.head.Metadata().TableUUID()
+	if err := t.load(ctx); err != nil {
+		return err
+	}
+	if now := t.head.Metadata().TableUUID(); now != uuid {
+		return fmt.Errorf("the table was dropped and made again (uuid %s, was %s)", now, uuid)
+	}
+	if err := t.decode(); err != nil {
+		return err
+	}
+	if len(t.rejected) > 0 {
+		return &BadRecords{t.rejected}
+	}
+	return nil
+}
+
+// attempt plans, locates, stages and commits on the current head. It reports false when there was nothing to do
+// but the head is not known to be the newest.
+func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err error) {
+	if t.batch == nil {
+		return t.fresh, nil
+	}
+	live, err := locate.Open(ctx, t.catalog, t.manifestList())
+	if err != nil {
+		return false, err
+	}
+	hits, err := locate.Find(ctx, t.catalog, live, t.batch.Schema, t.batch.Keys)
+	if err != nil {
+		return false, err
+	}
+	outcome := resolve.Settle(merge.Make(t.batch), hits)
+	if !outcome.Changes() {
+		return t.fresh, nil
+	}
+	locations, err := t.head.LocationProvider()
+	if err != nil {
+		return false, err
+	}
+	files, err := stage.Write(outcome, stage.Target{Spec: t.head.Spec(), Path: locations.NewDataLocation})
+	if err != nil {
+		return false, err
+	}
+	a, err := commit.New(commit.Base{Table: t.head, Live: live}, files, t.ledger, t.spans, t.now())
+	if err != nil {
+		return false, err
+	}
+	after, err := a.Publish(ctx, t.catalog, t.catalog)
+	if err != nil {
+		return false, err
+	}
+	t.report(ctx, a.Snapshot, outcome, start)
+	return true, t.use(after)
+}
+
+func (t *target) manifestList() string {
+	if s := t.head.CurrentSnapshot(); s != nil {
+		return s.ManifestList
+	}
+	return ""
+}
+
+// report logs the one line of a commit.
+func (t *target) report(ctx context.Context, snapshot int64, o *resolve.Outcome, start time.Time) {
+	controls := 0
+	for _, n := range t.controls {
+		controls += n
+	}
+	t.log.LogAttrs(ctx, slog.LevelInfo, "committed",
+		slog.Int64("snapshot", snapshot),
+		slog.Int("records", len(t.records)),
+		slog.Int("inserted", o.Inserts),
+		slog.Int("updated", o.Updates),
+		slog.Int("deleted", o.Deletes),
+		slog.Int("unknown_deletes", o.Unknown),
+		slog.Int("control_records", controls),
+		slog.Int64("elapsed_ms", t.now().Sub(start).Milliseconds()))
+}

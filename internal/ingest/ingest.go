@@ -1,0 +1,182 @@
+// Package ingest takes one delivery of records to one snapshot per table. It is the only package that knows the
+// whole flow:
+//
+//	records -> route -> ledger -> envelope -> coerce -> merge -> locate -> resolve -> stage -> commit
+//
+// A delivery is all or nothing per table (design P4): a record that cannot be applied fails the delivery before
+// anything is committed, and names itself (rule 18). When one table fails the delivery fails; tables that have
+// committed skip its records by their ledger when it comes again.
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/frazil/frazil/internal/commit"
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/locate"
+	"github.com/frazil/frazil/internal/route"
+	"github.com/frazil/frazil/internal/warehouse"
+	"golang.org/x/sync/errgroup"
+)
+
+// Catalog is a catalog with the store of its tables.
+type Catalog interface {
+	commit.Catalog
+	commit.Store
+	locate.Store
+}
+
+var _ Catalog = (*warehouse.Warehouse)(nil)
+
+// Pipeline applies deliveries to the tables of a configuration. It may be called concurrently, and then takes one
+// delivery at a time: a table takes one commit after the other anyway.
+type Pipeline struct {
+	config *config.Config
+	routes *route.Routes
+	log    *slog.Logger
+	now    func() time.Time
+
+	mu       sync.Mutex
+	catalogs map[string]Catalog
+	tables   map[string]*target // by name
+}
+
+// New makes the pipeline of a configuration. It opens no connection: catalogs are opened when the first record for
+// one arrives.
+func New(c *config.Config, log *slog.Logger) (*Pipeline, error) {
+	routes, err := route.New(c.Routes)
+	if err != nil {
+		return nil, err
+	}
+	p := &Pipeline{config: c, routes: routes, log: log, now: time.Now, catalogs: map[string]Catalog{}, tables: map[string]*target{}}
+	return p, nil
+}
+
+// Deliver applies a delivery. The records have to be in partition and offset order; they are borrowed until it
+// returns. After an error the delivery may be repeated, whole or in other slices, by anyone.
+func (p *Pipeline) Deliver(ctx context.Context, records []kafka.Record) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	targets, err := p.assign(ctx, records)
+	if err == nil {
+		err = p.apply(ctx, targets)
+	}
+	for _, t := range targets {
+		t.records = nil
+		if err != nil {
+			t.forget()
+		}
+	}
+	return err
+}
+
+func (p *Pipeline) apply(ctx context.Context, targets []*target) error {
+	if err := each(ctx, targets, (*target).prepare); err != nil {
+		return err
+	}
+	var bad BadRecords
+	for _, t := range targets {
+		bad.all = append(bad.all, t.rejected...)
+	}
+	if len(bad.all) > 0 {
+		return &bad
+	}
+	return each(ctx, targets, (*target).commit)
+}
+
+// each runs a step for all tables at once. A table that fails stops no other.
+func each(ctx context.Context, targets []*target, step func(*target, context.Context) error) error {
+	var g errgroup.Group
+	for _, t := range targets {
+		g.Go(func() error {
+			if err := step(t, ctx); err != nil {
+				return fmt.Errorf("table %s: %w", t.name, err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// assign gives every record to its table. With an error it returns the tables that have records already.
+func (p *Pipeline) assign(ctx context.Context, records []kafka.Record) ([]*target, error) {
+	var targets []*target
+	var part *kafka.Partition
+	var current *target
+	index := 0
+	for i := range records {
+		if r := &records[i]; r.Part != part {
+			part = r.Part
+			var err error
+			if index, err = p.routes.Of(part.Topic); err != nil {
+				return targets, fmt.Errorf("%s: %w", r.Ref(), err)
+			}
+			if current, err = p.target(ctx, p.config.Routes[index].Table); err != nil {
+				return targets, err
+			}
+			if !slices.Contains(targets, current) {
+				targets = append(targets, current)
+			}
+		}
+		current.records = append(current.records, routed{&records[i], index})
+	}
+	return targets, nil
+}
+
+func (p *Pipeline) target(ctx context.Context, name config.Table) (*target, error) {
+	key := name.String()
+	if t := p.tables[key]; t != nil {
+		return t, nil
+	}
+	cat, err := p.catalog(ctx, name.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	t := &target{name: name, catalog: cat, routes: p.config.Routes, log: p.log.With("table", key), now: p.now}
+	p.tables[key] = t
+	return t, nil
+}
+
+func (p *Pipeline) catalog(ctx context.Context, name string) (Catalog, error) {
+	if c := p.catalogs[name]; c != nil {
+		return c, nil
+	}
+	c, err := warehouse.Open(ctx, name, p.config.Catalogs[name])
+	if err != nil {
+		return nil, err
+	}
+	p.catalogs[name] = c
+	return c, nil
+}
+
+// BadRecords are the records of a delivery that cannot be applied. Nothing of the delivery was committed.
+type BadRecords struct{ all []rejection }
+
+// rejection is one record and why it cannot be applied.
+type rejection struct {
+	ref kafka.Ref
+	err error
+}
+
+// shown is how many bad records an error names; the rest is counted.
+const shown = 10
+
+func (b *BadRecords) Error() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d record(s) cannot be applied, so nothing of the delivery is committed", len(b.all))
+	for i, r := range b.all {
+		if i == shown {
+			fmt.Fprintf(&s, "\n… and %d more", len(b.all)-shown)
+			break
+		}
+		fmt.Fprintf(&s, "\n%s: %v", r.ref, r.err)
+	}
+	return s.String()
+}

@@ -1,0 +1,174 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/change"
+	"github.com/frazil/frazil/internal/coerce"
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/envelope"
+	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/ledger"
+	"github.com/frazil/frazil/internal/rows"
+	"github.com/frazil/frazil/internal/wire"
+)
+
+// routed is a record and the index of its route.
+type routed struct {
+	*kafka.Record
+	route int
+}
+
+// target is a table that records go to, with what stays warm between deliveries: its head.
+type target struct {
+	name    config.Table
+	catalog Catalog
+	routes  []config.Route
+	log     *slog.Logger
+	now     func() time.Time
+
+	head  *table.Table // as of the last commit or load; nil: not known
+	fresh bool         // the head was loaded during this delivery
+
+	// Of the delivery at hand.
+	records  []routed
+	ledger   *ledger.Ledger // of the head
+	batch    *rows.Batch    // made for the head's schema
+	spans    ledger.Spans
+	controls map[envelope.Control]int
+	rejected []rejection
+}
+
+func (t *target) forget() { t.head = nil }
+
+// load takes the table's current state from the catalog.
+func (t *target) load(ctx context.Context) error {
+	head, err := t.catalog.Load(ctx, t.name.Path)
+	if err != nil {
+		t.head = nil
+		return err
+	}
+	t.fresh = true
+	return t.use(head)
+}
+
+// use makes a table's state the head.
+func (t *target) use(head *table.Table) (err error) {
+	t.head = nil
+	if err := writable(head.Metadata()); err != nil {
+		return err
+	}
+	if t.ledger, err = ledger.Read(head.Properties()); err != nil {
+		return err
+	}
+	t.head = head
+	return nil
+}
+
+// writable refuses tables that frazil would write wrongly.
+func writable(m table.Metadata) error {
+	if m.Version() != 2 {
+		return fmt.Errorf("its format version is %d; only 2 is written", m.Version())
+	}
+	for _, spec := range m.PartitionSpecs() {
+		if !spec.IsUnpartitioned() {
+			return errors.New("it is or was partitioned; only unpartitioned tables are written")
+		}
+	}
+	return nil
+}
+
+// prepare makes the batch of the delivery: what the table's ledger does not have is decoded and coerced. Records
+// that cannot be applied are gathered in rejected.
+func (t *target) prepare(ctx context.Context) error {
+	t.fresh = false
+	if t.head == nil {
+		if err := t.load(ctx); err != nil {
+			return err
+		}
+	}
+	return t.decode()
+}
+
+func (t *target) decode() error {
+	t.rejected, t.spans, t.controls = nil, ledger.Spans{}, map[envelope.Control]int{}
+	decoders := map[int]*decoder{}
+	for _, r := range t.records {
+		applied, err := t.ledger.Check(r.Record)
+		if err != nil {
+			return err
+		}
+		if applied {
+			continue
+		}
+		d := decoders[r.route]
+		if d == nil {
+			if d, err = t.decoder(r.route); err != nil {
+				return err
+			}
+			if t.batch == nil || len(decoders) == 0 {
+				t.batch = rows.NewBatch(d.schema)
+			} else if !slices.Equal(t.batch.Schema.Key, d.schema.Key) {
+				return fmt.Errorf("routes[%d] gives it another key than the other routes do", r.route)
+			}
+			decoders[r.route] = d
+		}
+		t.spans.Add(r.Record)
+		if err := t.add(d, r.Record); err != nil {
+			t.rejected = append(t.rejected, rejection{r.Ref(), err})
+		}
+	}
+	if len(decoders) == 0 {
+		t.batch = nil
+	}
+	return nil
+}
+
+// decoder turns the records of one route into rows of the table.
+type decoder struct {
+	schema   *rows.Schema
+	envelope *envelope.Decoder
+	coerce   *coerce.Table
+	route    config.Route
+}
+
+func (t *target) decoder(route int) (*decoder, error) {
+	r := t.routes[route]
+	schema, err := rows.NewSchema(t.head.Schema(), r.Key)
+	if err != nil {
+		return nil, err
+	}
+	e, err := envelope.New(r.Format, envelope.Options{Wrapper: wrappers[r.Wrapper], NullValue: nullRules[r.NullValue]})
+	if err != nil {
+		return nil, err
+	}
+	return &decoder{schema: schema, envelope: e, coerce: coerce.New(schema, r), route: r}, nil
+}
+
+var (
+	wrappers  = map[string]wire.Wrapper{"auto": wire.Auto, "none": wire.None, "schema_payload": wire.SchemaPayload}
+	nullRules = map[config.Rule]envelope.NullRule{config.Delete: envelope.NullDelete, config.Ignore: envelope.NullIgnore, config.Error: envelope.NullError}
+)
+
+func (t *target) add(d *decoder, r *kafka.Record) error {
+	c, control, err := d.envelope.Decode(r)
+	switch {
+	case err != nil:
+		return err
+	case control != "":
+		t.controls[control]++
+		return nil
+	case c.Op() == change.OpTruncate && d.route.Truncate == config.Ignore:
+		t.controls["truncate_ignored"]++
+		return nil
+	case c.Op() == change.OpTruncate:
+		return errors.New("a truncate (truncate: ignore lets it pass)")
+	}
+	return d.coerce.Add(t.batch, r.Ref(), c)
+}

@@ -1,0 +1,281 @@
+package locate
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/rows"
+)
+
+// field is a column to read: its Iceberg field id and type.
+type field struct {
+	id  int
+	typ iceberg.Type
+}
+
+// part is a value in the form of a key's part (package rows); nil is null.
+type part []byte
+
+const (
+	whole   = 1 << 20 // a file up to this size is read in one request
+	tail    = 64 << 10
+	perStep = 4096 // rows decoded at a time
+)
+
+// scan calls row for each row of a Parquet file with the values of the given fields; row must not keep them.
+// A file without one of the columns has no rows for scan: the column was added later, and is null in all.
+func scan(ctx context.Context, store Store, f File, fields []field, row func(pos int64, values []part)) error {
+	if err := scanFile(ctx, store, f, fields, row); err != nil {
+		return fmt.Errorf("read %s: %w", f.FilePath(), err)
+	}
+	return nil
+}
+
+func scanFile(ctx context.Context, store Store, f File, fields []field, row func(int64, []part)) error {
+	if f.FileFormat() != iceberg.ParquetFile {
+		return fmt.Errorf("its format %s is not supported", f.FileFormat())
+	}
+	w, meta, err := openParquet(ctx, store, f)
+	if err != nil {
+		return err
+	}
+	leaves, err := findLeaves(meta, fields)
+	if err != nil || leaves == nil {
+		return err
+	}
+	pos := int64(0)
+	for g := range meta.RowGroups {
+		if err := w.fetchChunks(ctx, store, meta, g, leaves); err != nil {
+			return err
+		}
+		n, err := scanRowGroup(w, meta, g, leaves, fields, pos, row)
+		if err != nil {
+			return err
+		}
+		pos += n
+		w.drop()
+	}
+	return nil
+}
+
+// openParquet reads the footer, and the whole file when it is small.
+func openParquet(ctx context.Context, store Store, f File) (*window, *metadata.FileMetaData, error) {
+	size := f.FileSizeBytes()
+	n := min(size, tail)
+	if size <= whole {
+		n = size
+	}
+	w := &window{path: f.FilePath(), size: size}
+	end, err := w.fetch(ctx, store, size-n, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(end) < 12 || string(end[len(end)-4:]) != "PAR1" {
+		return nil, nil, errors.New("it is no Parquet file")
+	}
+	footer := int64(binary.LittleEndian.Uint32(end[len(end)-8:])) + 8
+	if footer > size {
+		return nil, nil, errors.New("its footer is longer than the file")
+	}
+	if footer > n {
+		if end, err = w.fetch(ctx, store, size-footer, footer); err != nil {
+			return nil, nil, err
+		}
+	}
+	meta, err := metadata.NewFileMetaData(end[int64(len(end))-footer:len(end)-8], nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if meta.NumRows != f.Count() {
+		return nil, nil, fmt.Errorf("it has %d rows, but %d in its manifest", meta.NumRows, f.Count())
+	}
+	w.keep = len(w.spans)
+	return w, meta, nil
+}
+
+// findLeaves maps the fields to the file's columns by field id; nil when one is not in the file.
+func findLeaves(meta *metadata.FileMetaData, fields []field) ([]int, error) {
+	at, ids := map[int]int{}, false
+	for c := range meta.Schema.NumColumns() {
+		id := meta.Schema.Column(c).SchemaNode().FieldID()
+		ids = ids || id >= 0
+		at[int(id)] = c
+	}
+	if !ids {
+		return nil, errors.New("its columns have no field ids")
+	}
+	leaves := make([]int, len(fields))
+	for i, f := range fields {
+		c, ok := at[f.id]
+		if !ok {
+			return nil, nil
+		}
+		leaves[i] = c
+	}
+	return leaves, nil
+}
+
+func scanRowGroup(w *window, meta *metadata.FileMetaData, g int, leaves []int, fields []field, first int64, row func(int64, []part)) (int64, error) {
+	r, err := file.NewParquetReader(w, file.WithMetadata(meta))
+	if err != nil {
+		return 0, err
+	}
+	group := r.RowGroup(g)
+	columns := make([]column, len(leaves))
+	for i, leaf := range leaves {
+		if columns[i].reader, err = group.Column(leaf); err != nil {
+			return 0, err
+		}
+		columns[i].typ = fields[i].typ
+	}
+	values := make([]part, len(columns))
+	for done := int64(0); done < group.NumRows(); {
+		n := min(perStep, group.NumRows()-done)
+		for i := range columns {
+			if err := columns[i].read(int(n)); err != nil {
+				return 0, err
+			}
+		}
+		for k := range int(n) {
+			for i := range columns {
+				values[i] = columns[i].at(k)
+			}
+			row(first+done+int64(k), values)
+		}
+		done += n
+	}
+	return group.NumRows(), nil
+}
+
+// column decodes one column chunk into parts.
+type column struct {
+	reader file.ColumnChunkReader
+	typ    iceberg.Type
+
+	text []byte
+	ends []int // end of each row's part in text; negative: null
+
+	levels []int16
+	i32    []int32
+	i64    []int64
+	bools  []bool
+	bytes  []parquet.ByteArray
+	fixed  []parquet.FixedLenByteArray
+}
+
+func (c *column) at(i int) part {
+	if c.ends[i] < 0 {
+		return nil
+	}
+	from := 0
+	if i > 0 {
+		from = max(c.ends[i-1], -c.ends[i-1]-1)
+	}
+	return c.text[from:c.ends[i]:c.ends[i]]
+}
+
+// read decodes the next n rows.
+func (c *column) read(n int) error {
+	if c.levels == nil {
+		c.levels = make([]int16, perStep)
+		c.text = make([]byte, 0, perStep) // not nil: the part of an empty text must not be nil either
+	}
+	c.text, c.ends = c.text[:0], c.ends[:0]
+	for len(c.ends) < n {
+		if !c.reader.HasNext() {
+			return errors.Join(c.reader.Err(), io.ErrUnexpectedEOF)
+		}
+		if err := c.page(int64(n - len(c.ends))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// page decodes up to n rows of one page. Byte values alias the page, so they are copied before the next.
+func (c *column) page(n int64) (err error) {
+	var rowCount int64
+	var value func(int)
+	switch r := c.reader.(type) {
+	case *file.Int64ColumnChunkReader:
+		c.i64 = buffer(c.i64)
+		rowCount, _, err = r.ReadBatchInPage(n, c.i64, c.levels, nil)
+		value = func(i int) { c.number(c.i64[i]) }
+	case *file.Int32ColumnChunkReader:
+		c.i32 = buffer(c.i32)
+		rowCount, _, err = r.ReadBatchInPage(n, c.i32, c.levels, nil)
+		value = func(i int) { c.number(int64(c.i32[i])) }
+	case *file.BooleanColumnChunkReader:
+		c.bools = buffer(c.bools)
+		rowCount, _, err = r.ReadBatchInPage(n, c.bools, c.levels, nil)
+		value = func(i int) { c.boolean(c.bools[i]) }
+	case *file.ByteArrayColumnChunkReader:
+		c.bytes = buffer(c.bytes)
+		rowCount, _, err = r.ReadBatchInPage(n, c.bytes, c.levels, nil)
+		value = func(i int) { c.binary(c.bytes[i]) }
+	case *file.FixedLenByteArrayColumnChunkReader:
+		c.fixed = buffer(c.fixed)
+		rowCount, _, err = r.ReadBatchInPage(n, c.fixed, c.levels, nil)
+		value = func(i int) { c.binary(c.fixed[i]) }
+	default:
+		return fmt.Errorf("a column of type %s cannot hold a %s", c.reader.Type(), c.typ)
+	}
+	if err != nil {
+		return err
+	}
+	c.rows(int(rowCount), value)
+	return nil
+}
+
+func buffer[T any](b []T) []T {
+	if b == nil {
+		b = make([]T, perStep)
+	}
+	return b
+}
+
+func (c *column) rows(n int, value func(int)) {
+	top := c.reader.Descriptor().MaxDefinitionLevel()
+	present := 0
+	for i := range n {
+		if top > 0 && c.levels[i] < top {
+			c.ends = append(c.ends, -len(c.text)-1)
+			continue
+		}
+		value(present)
+		present++
+		c.ends = append(c.ends, len(c.text))
+	}
+}
+
+func (c *column) number(v int64) {
+	if _, ok := c.typ.(iceberg.DecimalType); ok {
+		c.text = rows.AppendDecimal(c.text, decimal128.FromI64(v))
+		return
+	}
+	c.text = rows.AppendInt(c.text, v)
+}
+
+func (c *column) boolean(v bool) {
+	n := int64(0)
+	if v {
+		n = 1
+	}
+	c.text = rows.AppendInt(c.text, n)
+}
+
+func (c *column) binary(v []byte) {
+	if _, ok := c.typ.(iceberg.DecimalType); ok && len(v) > 0 {
+		c.text = rows.AppendDecimal(c.text, rows.BigEndianDecimal(v))
+		return
+	}
+	c.text = append(c.text, v...)
+}

@@ -1,0 +1,116 @@
+package locate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+)
+
+// window is the fetched ranges of an object, for a reader that believes to have the whole.
+type window struct {
+	path  string
+	size  int64
+	spans []span
+	keep  int // spans that drop leaves: the footer, or the whole file
+	pos   int64
+}
+
+type span struct {
+	off  int64
+	data []byte
+}
+
+func (w *window) fetch(ctx context.Context, store Store, off, n int64) ([]byte, error) {
+	data, err := store.ReadRange(ctx, w.path, off, n)
+	if err != nil {
+		return nil, err
+	}
+	w.spans = append(w.spans, span{off, data})
+	return data, nil
+}
+
+// extent is a range of bytes in the object.
+type extent struct{ from, to int64 }
+
+// fetchChunks makes sure that the chunks of the given columns are there: one request per run of neighbours.
+func (w *window) fetchChunks(ctx context.Context, store Store, meta *metadata.FileMetaData, group int, leaves []int) error {
+	var need []extent
+	for _, leaf := range leaves {
+		chunk, err := meta.RowGroup(group).ColumnChunk(leaf)
+		if err != nil {
+			return err
+		}
+		from := chunk.DataPageOffset()
+		if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
+			from = min(from, chunk.DictionaryPageOffset())
+		}
+		need = append(need, extent{from, from + chunk.TotalCompressedSize()})
+	}
+	for _, e := range joined(need) {
+		if w.find(e.from, e.to-e.from) != nil {
+			continue
+		}
+		if _, err := w.fetch(ctx, store, e.from, e.to-e.from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// joined sorts extents and makes one of those that touch.
+func joined(extents []extent) []extent {
+	slices.SortFunc(extents, func(a, b extent) int { return cmp.Compare(a.from, b.from) })
+	var out []extent
+	for _, e := range extents {
+		if n := len(out); n > 0 && e.from <= out[n-1].to {
+			out[n-1].to = max(out[n-1].to, e.to)
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// drop forgets the column chunks of a row group that is done.
+func (w *window) drop() { w.spans = w.spans[:w.keep] }
+
+func (w *window) find(off, n int64) []byte {
+	for _, s := range w.spans {
+		if off >= s.off && off+n <= s.off+int64(len(s.data)) {
+			return s.data[off-s.off:][:n]
+		}
+	}
+	return nil
+}
+
+// ReadAt is io.ReaderAt over the fetched ranges.
+func (w *window) ReadAt(p []byte, off int64) (int, error) {
+	n := min(int64(len(p)), w.size-off)
+	if n <= 0 {
+		return 0, io.EOF
+	}
+	b := w.find(off, n)
+	if b == nil {
+		return 0, fmt.Errorf("bytes %d to %d were not fetched", off, off+n)
+	}
+	if copy(p, b); int(n) < len(p) {
+		return int(n), io.EOF
+	}
+	return int(n), nil
+}
+
+// Seek is io.Seeker.
+func (w *window) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += w.pos
+	case io.SeekEnd:
+		offset += w.size
+	}
+	w.pos = offset
+	return offset, nil
+}

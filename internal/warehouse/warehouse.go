@@ -1,0 +1,80 @@
+// Package warehouse opens Iceberg REST catalogs and the object store that their tables live in.
+//
+// Requests to the catalog are signed as the configuration says and are never retried here: whether a request
+// may be repeated is known to its caller. The store's address and credentials come from the configuration and
+// the environment of the process, never from a table's properties, which its owner or a stranger may have set
+// (design P10).
+package warehouse
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/catalog/rest"
+	iceio "github.com/apache/iceberg-go/io"
+	"github.com/apache/iceberg-go/table"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/frazil/frazil/internal/config"
+)
+
+// Warehouse is an open catalog with its store. It is safe for concurrent use.
+type Warehouse struct {
+	*Store
+	catalog *rest.Catalog
+}
+
+// answerTime bounds the wait for a catalog's answer, once a request is sent.
+const answerTime = 60 * time.Second
+
+// Open connects to a catalog.
+func Open(ctx context.Context, name string, c config.Catalog) (*Warehouse, error) {
+	cfg, err := awsconfig.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("catalog %s: load AWS configuration: %w", name, err)
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = answerTime
+	options := []rest.Option{
+		rest.WithCustomTransport(transport),
+		rest.WithWarehouseLocation(c.Warehouse),
+		rest.WithAdditionalProps(iceberg.Properties(c.Properties)),
+	}
+	if c.Auth.Type == "sigv4" {
+		options = append(options, rest.WithAwsConfig(cfg), rest.WithSigV4RegionSvc(c.Auth.Region, c.Auth.Service))
+	}
+	cat, err := rest.NewCatalog(ctx, name, c.URI, options...)
+	if err != nil {
+		return nil, fmt.Errorf("open catalog %s: %w", name, err)
+	}
+	return &Warehouse{Store: newStore(cfg, c.Properties), catalog: cat}, nil
+}
+
+// Load reads a table's current state.
+func (w *Warehouse) Load(ctx context.Context, ident table.Identifier) (*table.Table, error) {
+	t, err := w.catalog.LoadTable(ctx, ident)
+	if err != nil {
+		return nil, fmt.Errorf("load table: %w", err)
+	}
+	return w.table(ident, t.Metadata(), t.MetadataLocation()), nil
+}
+
+// Commit sends one update request and returns the table after it. The errors are those of iceberg-go's rest
+// package.
+func (w *Warehouse) Commit(ctx context.Context, t *table.Table, requirements []table.Requirement, updates []table.Update) (*table.Table, error) {
+	meta, location, err := w.catalog.CommitTable(ctx, t.Identifier(), requirements, updates)
+	if err != nil {
+		return nil, err
+	}
+	return w.table(t.Identifier(), meta, location), nil
+}
+
+// table is a table without a file system of its own: frazil's files go through the Store.
+func (w *Warehouse) table(ident table.Identifier, meta table.Metadata, location string) *table.Table {
+	none := func(context.Context) (iceio.IO, error) {
+		return nil, fmt.Errorf("tables are read through the warehouse's store")
+	}
+	return table.New(ident, meta, location, none, w.catalog)
+}
