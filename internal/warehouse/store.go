@@ -30,6 +30,7 @@ func newStore(cfg aws.Config, properties map[string]string) *Store {
 		if key := properties["s3.access-key-id"]; key != "" {
 			o.Credentials = credentials.NewStaticCredentialsProvider(key, properties["s3.secret-access-key"], properties["s3.session-token"])
 		}
+		o.DisableLogOutputChecksumValidationSkipped = true // objects of other writers may have none
 		// Names of buckets are no host names behind an address that is not AWS's own.
 		o.UsePathStyle = o.BaseEndpoint != nil && properties["s3.path-style-access"] != "false"
 	})}

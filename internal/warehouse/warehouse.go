@@ -52,6 +52,9 @@ func Open(ctx context.Context, name string, c config.Catalog) (*Warehouse, error
 	return &Warehouse{Store: newStore(cfg, c.Properties), catalog: cat}, nil
 }
 
+// Catalog is the catalog's client, for what only tools do: make tables, list them.
+func (w *Warehouse) Catalog() *rest.Catalog { return w.catalog }
+
 // Load reads a table's current state.
 func (w *Warehouse) Load(ctx context.Context, ident table.Identifier) (*table.Table, error) {
 	t, err := w.catalog.LoadTable(ctx, ident)

@@ -1,0 +1,206 @@
+// Package lake makes, fills and reads Iceberg tables for the local runner, with iceberg-go's own writer and reader:
+// what frazil wrote is read by code that did not write it.
+//
+// Rows are texts: Iceberg's JSON single-value forms (spec, appendix D), without quotes.
+package lake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/catalog"
+	"github.com/apache/iceberg-go/catalog/rest"
+	iceio "github.com/apache/iceberg-go/io"
+	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/warehouse"
+)
+
+// Lake is an open catalog with its store.
+type Lake struct {
+	catalog *rest.Catalog
+	files   files
+}
+
+// Open connects to a catalog. The Lake works as long as ctx lives.
+func Open(ctx context.Context, c config.Catalog) (*Lake, error) {
+	w, err := warehouse.Open(ctx, "main", c)
+	if err != nil {
+		return nil, err
+	}
+	return &Lake{catalog: w.Catalog(), files: files{ctx, w.Store}}, nil
+}
+
+// Column is a column of a table to make. Type is an Iceberg type's text, as decimal(10,2).
+type Column struct {
+	Name     string
+	Type     string
+	Required bool
+}
+
+// Spec is a table to make.
+type Spec struct {
+	Name       string // namespace.table
+	Version    int    // format version; 0: 2
+	Columns    []Column
+	Key        []string // identifier fields
+	Properties map[string]string
+}
+
+// Row is a row by column name; a column that is not there is NULL.
+type Row map[string]string
+
+// Create makes a table, and its namespace if there is none.
+func (l *Lake) Create(ctx context.Context, s Spec) error {
+	schema, err := s.schema()
+	if err != nil {
+		return err
+	}
+	ident := Ident(s.Name)
+	if err := l.catalog.CreateNamespace(ctx, ident[:len(ident)-1], nil); err != nil && !errors.Is(err, catalog.ErrNamespaceAlreadyExists) {
+		return err
+	}
+	properties := iceberg.Properties{"format-version": fmt.Sprint(max(s.Version, 2))}
+	if s.Version == 1 {
+		properties["format-version"] = "1"
+	}
+	for k, v := range s.Properties {
+		properties[k] = v
+	}
+	_, err = l.catalog.CreateTable(ctx, ident, schema, catalog.WithProperties(properties))
+	return err
+}
+
+// Ident is a table's identifier.
+func Ident(name string) table.Identifier { return strings.Split(name, ".") }
+
+// schema goes through Iceberg's JSON form, which is where iceberg-go reads types from text.
+func (s Spec) schema() (*iceberg.Schema, error) {
+	type field struct {
+		ID       int    `json:"id"`
+		Name     string `json:"name"`
+		Required bool   `json:"required"`
+		Type     string `json:"type"`
+	}
+	var doc struct {
+		Type   string  `json:"type"`
+		ID     int     `json:"schema-id"`
+		Fields []field `json:"fields"`
+		Key    []int   `json:"identifier-field-ids"`
+	}
+	doc.Type = "struct"
+	for i, c := range s.Columns {
+		doc.Fields = append(doc.Fields, field{i + 1, c.Name, c.Required, c.Type})
+	}
+	for _, k := range s.Key {
+		i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == k })
+		if i < 0 {
+			return nil, fmt.Errorf("table %s: key column %s is none of its columns", s.Name, k)
+		}
+		doc.Key = append(doc.Key, i+1)
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	var schema iceberg.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return nil, fmt.Errorf("table %s: %w", s.Name, err)
+	}
+	return &schema, nil
+}
+
+// Load reads a table's current state.
+func (l *Lake) Load(ctx context.Context, name string) (*table.Table, error) {
+	t, err := l.catalog.LoadTable(ctx, Ident(name))
+	if err != nil {
+		return nil, err
+	}
+	open := func(context.Context) (iceio.IO, error) { return l.files, nil }
+	return table.New(t.Identifier(), t.Metadata(), t.MetadataLocation(), open, l.catalog), nil
+}
+
+// Append adds rows as another writer would: one snapshot, nothing looked up.
+func (l *Lake) Append(ctx context.Context, name string, rows []Row) error {
+	t, err := l.Load(ctx, name)
+	if err != nil {
+		return err
+	}
+	schema, err := table.SchemaToArrowSchema(t.Schema(), nil, true, false)
+	if err != nil {
+		return err
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for _, row := range rows {
+		for i, f := range schema.Fields() {
+			if err := appendText(b.Field(i), row, f.Name); err != nil {
+				return fmt.Errorf("table %s: column %s: %w", name, f.Name, err)
+			}
+		}
+	}
+	reader, err := array.NewRecordReader(schema, []arrow.RecordBatch{b.NewRecordBatch()})
+	if err != nil {
+		return err
+	}
+	_, err = t.Append(ctx, reader, nil)
+	return err
+}
+
+func appendText(b array.Builder, row Row, column string) error {
+	text, ok := row[column]
+	if !ok {
+		b.AppendNull()
+		return nil
+	}
+	if d, is := b.(*array.Decimal128Builder); is {
+		v, err := parseDecimal(text, d.Type().(*arrow.Decimal128Type))
+		if err == nil {
+			d.Append(v)
+		}
+		return err
+	}
+	return b.AppendValueFromString(text)
+}
+
+// Rows reads all live rows, with the table's columns in order.
+func (l *Lake) Rows(ctx context.Context, name string) (columns []Column, rows []Row, err error) {
+	t, err := l.Load(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, f := range t.Schema().Fields() {
+		columns = append(columns, Column{f.Name, f.Type.String(), f.Required})
+	}
+	_, batches, err := t.Scan().ToArrowRecords(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	for batch, err := range batches {
+		if err != nil {
+			return nil, nil, err
+		}
+		rows = appendRows(rows, batch)
+	}
+	return columns, rows, nil
+}
+
+func appendRows(rows []Row, batch arrow.RecordBatch) []Row {
+	for i := range int(batch.NumRows()) {
+		row := Row{}
+		for c, f := range batch.Schema().Fields() {
+			if a := batch.Column(c); !a.IsNull(i) {
+				row[f.Name] = text(a, i)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

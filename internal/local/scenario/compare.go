@@ -1,0 +1,120 @@
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/frazil/frazil/internal/ledger"
+	"github.com/frazil/frazil/internal/local/lake"
+)
+
+func (w *world) compare(ctx context.Context, last error) (differences []string, err error) {
+	add := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
+	switch want := w.scenario.Expect.Result.Value; {
+	case w.scenario.Expect.Result.Kind != 0 && want != "ok" && want != "error":
+		return nil, fmt.Errorf("expect: result: only ok and error exist (yet)")
+	case want == "error" && last == nil:
+		add("result: the last invocation succeeded, expected an error")
+	case want != "error" && last != nil:
+		add("result: expected ok, the last invocation failed: %v", last)
+	}
+	if want := w.scenario.Expect.Error; want != "" && (last == nil || !strings.Contains(last.Error(), want)) {
+		add("error: expected one with %q, got: %v", want, last)
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.scenario.Expect.Tables)) {
+		d, err := CompareTable(ctx, w.lake, name, w.scenario.Expect.Tables[name], w.loaded[name])
+		if err != nil {
+			return nil, err
+		}
+		differences = append(differences, d...)
+	}
+	return differences, nil
+}
+
+// CompareTable compares a table with its expected end. Snapshots that were there before the first batch do not count.
+func CompareTable(ctx context.Context, l *lake.Lake, name string, want TableEnd, before int) (differences []string, err error) {
+	t, err := l.Load(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", name, err)
+	}
+	if want.Rows != nil {
+		columns, got, err := l.Rows(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: read rows: %w", name, err)
+		}
+		expected, err := literals(columns, *want.Rows)
+		if err != nil {
+			return nil, fmt.Errorf("expect: table %s: %w", name, err)
+		}
+		differences = compareRows(name, columns, got, expected)
+	}
+	if got := len(t.Metadata().Snapshots()) - before; want.Snapshots != nil && got != *want.Snapshots {
+		differences = append(differences, fmt.Sprintf("%s: %d snapshots, expected %d", name, got, *want.Snapshots))
+	}
+	if want.Ledger != nil {
+		l, err := ledger.Read(t.Properties())
+		if err != nil {
+			return nil, err
+		}
+		if got := offsets(l); !maps.EqualFunc(got, want.Ledger, maps.Equal) {
+			differences = append(differences, fmt.Sprintf("%s: the ledger is %v, expected %v", name, got, want.Ledger))
+		}
+	}
+	return differences, nil
+}
+
+func offsets(l *ledger.Ledger) map[string]map[int32]int64 {
+	out := map[string]map[int32]int64{}
+	for _, t := range l.Topics() {
+		out[t.Name] = map[int32]int64{}
+		for p, m := range t.Marks {
+			out[t.Name][p] = m.Next
+		}
+	}
+	return out
+}
+
+// compareRows names the rows that only one side has.
+func compareRows(table string, columns []lake.Column, got, want []lake.Row) (differences []string) {
+	count := map[string]int{}
+	for _, r := range want {
+		count[line(columns, r)]++
+	}
+	for _, r := range got {
+		count[line(columns, r)]--
+	}
+	for _, row := range slices.Sorted(maps.Keys(count)) {
+		switch n := count[row]; {
+		case n > 0:
+			differences = append(differences, fmt.Sprintf("%s: missing%s %s", table, times(n), row))
+		case n < 0:
+			differences = append(differences, fmt.Sprintf("%s: unexpected%s %s", table, times(-n), row))
+		}
+	}
+	return differences
+}
+
+func times(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" %d times", n)
+}
+
+func line(columns []lake.Column, r lake.Row) string {
+	var parts []string
+	for _, c := range columns {
+		v, ok := r[c.Name]
+		switch {
+		case !ok:
+			v = "NULL"
+		case c.Type == "string":
+			v = fmt.Sprintf("%q", v)
+		}
+		parts = append(parts, c.Name+": "+v)
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}

@@ -1,0 +1,190 @@
+// Package scenario runs scenario files: tables, configuration, batches and the expected end of a behaviour of
+// frazil, as a text that people read as the specification (design section 9).
+//
+// Each file gets a catalog and a prefix in the store of its own. The records of a batch go through the function's
+// own path: Lambda's event JSON, the scanner, the pipeline. What frazil wrote is read back by package lake.
+package scenario
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"go.yaml.in/yaml/v3"
+)
+
+// Scenario is one file.
+type Scenario struct {
+	Name    string    `yaml:"name"`
+	Tables  []Table   `yaml:"tables"`
+	Config  yaml.Node `yaml:"config"`
+	Batches []Entry   `yaml:"batches"`
+	Expect  Expect    `yaml:"expect"`
+}
+
+// Table is a table that is there before the first batch.
+type Table struct {
+	Name          string            `yaml:"name"`
+	FormatVersion int               `yaml:"format_version"`
+	Schema        []Column          `yaml:"schema"`
+	Key           []string          `yaml:"key"`
+	Properties    map[string]string `yaml:"properties"`
+	Rows          []Row             `yaml:"rows"`
+}
+
+// Column is a column of a table.
+type Column struct {
+	Name     string `yaml:"name"`
+	Type     string `yaml:"type"`
+	Required bool   `yaml:"required"`
+}
+
+// Row holds a row's literals by column; one that is left out is NULL.
+type Row map[string]yaml.Node
+
+// Entry is one step: exactly one of its members is there.
+type Entry struct {
+	Records  []Record `yaml:"records"`
+	Replay   *int     `yaml:"replay"`
+	Fault    *Fault   `yaml:"fault"`
+	Foreign  *Foreign `yaml:"foreign"`
+	Parallel []Entry  `yaml:"parallel"`
+}
+
+// Record is a Kafka record. Key and value are texts, or bytes in base64; neither means Kafka's null.
+type Record struct {
+	Topic       string            `yaml:"topic"`
+	Partition   int32             `yaml:"partition"`
+	Offset      int64             `yaml:"offset"`
+	Timestamp   *int64            `yaml:"timestamp"`
+	Key         *string           `yaml:"key"`
+	Value       *string           `yaml:"value"`
+	KeyBase64   *string           `yaml:"key_base64"`
+	ValueBase64 *string           `yaml:"value_base64"`
+	Headers     map[string]string `yaml:"headers"`
+}
+
+// Fault is what the next invocation meets.
+type Fault struct {
+	At   string `yaml:"at"`
+	Kind string `yaml:"kind"`
+}
+
+// Foreign is what another writer does.
+type Foreign struct {
+	Table  string `yaml:"table"`
+	Action string `yaml:"action"`
+	Rows   []Row  `yaml:"rows"`
+}
+
+// Expect is the end that the scenario has to come to.
+type Expect struct {
+	Tables map[string]TableEnd `yaml:"tables"`
+	Result yaml.Node           `yaml:"result"`
+	// Error is a text that the error of the last invocation has to hold.
+	Error string `yaml:"error"`
+}
+
+// TableEnd is the expected end of a table.
+type TableEnd struct {
+	Rows      *[]Row                     `yaml:"rows"`
+	Snapshots *int                       `yaml:"snapshots"`
+	Ledger    map[string]map[int32]int64 `yaml:"ledger"`
+}
+
+// Read reads a scenario file. A key that does not exist, or does not exist yet, is an error that names it.
+func Read(path string) (*Scenario, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var s Scenario
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(&s); err != nil {
+		return nil, explain(err)
+	}
+	return &s, nil
+}
+
+var unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
+
+func explain(err error) error {
+	return errors.New(unknownKey.ReplaceAllString(err.Error(), "the key $1 does not exist (yet)"))
+}
+
+// Kafka is the record as Kafka holds it. Without a timestamp it is 1700000000000 + offset.
+func (r *Record) Kafka() (*kgo.Record, error) {
+	key, err := content(r.Key, r.KeyBase64)
+	if err != nil {
+		return nil, fmt.Errorf("offset %d: key: %w", r.Offset, err)
+	}
+	value, err := content(r.Value, r.ValueBase64)
+	if err != nil {
+		return nil, fmt.Errorf("offset %d: value: %w", r.Offset, err)
+	}
+	at := 1_700_000_000_000 + r.Offset
+	if r.Timestamp != nil {
+		at = *r.Timestamp
+	}
+	out := &kgo.Record{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset, Timestamp: time.UnixMilli(at), Key: key, Value: value}
+	for k, v := range r.Headers {
+		out.Headers = append(out.Headers, kgo.RecordHeader{Key: k, Value: []byte(v)})
+	}
+	return out, nil
+}
+
+func content(text, encoded *string) ([]byte, error) {
+	switch {
+	case text != nil && encoded != nil:
+		return nil, errors.New("is given as text and in base64")
+	case text != nil:
+		return []byte(*text), nil
+	case encoded != nil:
+		return base64.StdEncoding.DecodeString(*encoded)
+	}
+	return nil, nil
+}
+
+// Spec is the table as package lake makes it.
+func (t *Table) Spec() lake.Spec {
+	s := lake.Spec{Name: t.Name, Version: t.FormatVersion, Key: t.Key, Properties: t.Properties}
+	for _, c := range t.Schema {
+		s.Columns = append(s.Columns, lake.Column(c))
+	}
+	return s
+}
+
+// literals are rows in the canonical form of their columns' types.
+func literals(columns []lake.Column, rows []Row) ([]lake.Row, error) {
+	types := map[string]string{}
+	for _, c := range columns {
+		types[c.Name] = c.Type
+	}
+	var out []lake.Row
+	for i, r := range rows {
+		row := lake.Row{}
+		for name, node := range r {
+			typ, ok := types[name]
+			if !ok {
+				return nil, fmt.Errorf("row %d: the table has no column %s", i, name)
+			}
+			if node.Tag == "!!null" {
+				continue
+			}
+			text, err := lake.Canonical(typ, node.Value)
+			if err != nil {
+				return nil, fmt.Errorf("row %d: column %s: %w", i, name, err)
+			}
+			row[name] = text
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}

@@ -1,0 +1,122 @@
+// Package stack starts the parts that frazil needs around it, in this process: a broker, an object store and a
+// catalog. They hold everything in memory and listen on the loopback interface only.
+package stack
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/http"
+
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/local/broker"
+	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/objectio"
+	"github.com/frazil/frazil/internal/local/objects"
+)
+
+// The addresses of `localstack up`, which the parts of compose.yaml have too.
+const (
+	kafkaPort   = 19092
+	KafkaAddr   = "127.0.0.1:19092"
+	StoreAddr   = "127.0.0.1:4566"
+	CatalogAddr = "127.0.0.1:8181"
+
+	Bucket    = "frazil"
+	Warehouse = "s3://" + Bucket + "/warehouse"
+
+	// AccessKey, SecretKey and Region are what the parts take; they check none of them.
+	AccessKey = "test"
+	SecretKey = "test"
+	Region    = "us-east-1"
+)
+
+// Endpoints says where the parts are.
+type Endpoints struct{ Kafka, Store, Catalog string }
+
+// Fixed are the endpoints of `localstack up` and of compose.yaml.
+func Fixed() Endpoints {
+	return Endpoints{Kafka: KafkaAddr, Store: "http://" + StoreAddr, Catalog: "http://" + CatalogAddr}
+}
+
+// Env is the environment in which a function finds store and credentials.
+func (e Endpoints) Env() []string {
+	return []string{
+		"AWS_ENDPOINT_URL_S3=" + e.Store,
+		"AWS_ACCESS_KEY_ID=" + AccessKey,
+		"AWS_SECRET_ACCESS_KEY=" + SecretKey,
+		"AWS_REGION=" + Region,
+	}
+}
+
+// CatalogConfig is the catalog as a configuration names it. It says where the store is too, so that it needs no
+// environment.
+func (e Endpoints) CatalogConfig() config.Catalog {
+	return config.Catalog{
+		URI: e.Catalog, Warehouse: Warehouse, Auth: config.Auth{Type: "none"},
+		Properties: map[string]string{
+			"s3.endpoint": e.Store, "s3.region": Region, "s3.access-key-id": AccessKey, "s3.secret-access-key": SecretKey,
+		},
+	}
+}
+
+// Stack is the running parts.
+type Stack struct {
+	Endpoints
+	Objects *objects.Server
+	Catalog *catalog.Server
+
+	broker  *broker.Broker
+	servers []*http.Server
+}
+
+// Start runs the parts, at free ports or, when fixed, at the addresses of Fixed.
+func Start(fixed bool) (*Stack, error) {
+	s := &Stack{Objects: objects.New(Bucket)}
+	s.Catalog = catalog.New(Warehouse, objectio.New(s.Objects))
+	at := func(addr string) string {
+		if fixed {
+			return addr
+		}
+		return ""
+	}
+	port := 0
+	if fixed {
+		port = kafkaPort
+	}
+	b, err := broker.Start(broker.Options{Port: port})
+	if err != nil {
+		return nil, err
+	}
+	s.broker, s.Kafka = b, b.Addr()
+	if s.Store, err = s.Serve(at(StoreAddr), s.Objects); err == nil {
+		s.Endpoints.Catalog, err = s.Serve(at(CatalogAddr), s.Catalog)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Serve adds an HTTP server to the stack and returns its address as http://….
+func (s *Stack) Serve(addr string, h http.Handler) (string, error) {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", cmp.Or(addr, "127.0.0.1:0"))
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: h}
+	s.servers = append(s.servers, server)
+	go func() { _ = server.Serve(l) }() // ends by Close
+	return "http://" + l.Addr().String(), nil
+}
+
+// Close ends the parts. What they held is gone.
+func (s *Stack) Close() {
+	for _, server := range s.servers {
+		_ = server.Close()
+	}
+	if s.broker != nil {
+		s.broker.Close()
+	}
+}
