@@ -210,6 +210,9 @@ func TestTransactionIsAllOrNothing(t *testing.T) {
 	if diff := cmp.Diff([]string{"", ""}, []string{value("orders"), value("lines")}); diff != "" {
 		t.Errorf("after a refused transaction: %s", diff)
 	}
+	if files := p.store.Keys("lake", "warehouse/shop/orders/metadata/"); len(files) != 1 {
+		t.Errorf("a refused transaction left files: %q", files)
+	}
 	p.send(t, "POST", "transactions/commit", transaction("")).want(t, "accepted", response{Status: 204})
 	if diff := cmp.Diff([]string{"1", "1"}, []string{value("orders"), value("lines")}); diff != "" {
 		t.Errorf("after a transaction: %s", diff)

@@ -3,6 +3,7 @@ package catalog
 import (
 	"encoding/base64"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,7 +82,7 @@ func (s *Server) updateNamespace(c *call) (reply, error) {
 	removed, missing := []string{}, []string{}
 	for _, name := range asked.Removals {
 		if _, both := asked.Updates[name]; both {
-			return reply{}, &statusError{422, "UnprocessableEntityException", "a property is both removed and updated"}
+			return reply{}, &statusError{http.StatusUnprocessableEntity, "UnprocessableEntityException", "a property is both removed and updated"}
 		}
 		if _, ok := properties[name]; ok {
 			removed = append(removed, name)
@@ -106,7 +107,7 @@ func (s *Server) dropNamespace(c *call) (reply, error) {
 	}
 	for _, keys := range [][]string{slices.Collect(maps.Keys(s.tables)), slices.Collect(maps.Keys(s.namespaces))} {
 		if slices.ContainsFunc(keys, c.namespace.within) {
-			return reply{}, &statusError{409, "NamespaceNotEmptyException", "namespace is not empty: " + c.namespace.String()}
+			return reply{}, &statusError{http.StatusConflict, "NamespaceNotEmptyException", "namespace is not empty: " + c.namespace.String()}
 		}
 	}
 	delete(s.namespaces, c.namespace.key())
