@@ -104,6 +104,11 @@ func Read(path string) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Parse(text)
+}
+
+// Parse is Read for a file's text.
+func Parse(text []byte) (*Scenario, error) {
 	var s Scenario
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)

@@ -1,0 +1,157 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/source"
+	"github.com/frazil/frazil/internal/local/stack"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/errgroup"
+)
+
+// Up keeps parts, function and event source mappings running until ctx ends. With compose the parts are those of
+// compose.yaml, which somebody else has started, in place of the embedded ones. With fill the seeds are produced too.
+func Up(ctx context.Context, o Options, compose, fill bool) error {
+	p := printer{o.Out, o.Colour}
+	bootstrap, remove, err := o.bootstrap(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer remove()
+	at := stack.Fixed()
+	if !compose {
+		parts, err := stack.Start(true)
+		if err != nil {
+			return err
+		}
+		defer parts.Close()
+	}
+	w, err := newWorld(ctx, at, bootstrap, o.Seeds, os.Stderr)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	g, ctx := errgroup.WithContext(ctx)
+	for _, s := range o.Seeds {
+		if err := w.create(ctx, s); err != nil {
+			return err
+		}
+		for topic := range s.topics() {
+			m := w.mapping(topic, func(ctx context.Context, event []byte) error {
+				_, err := w.invoke(ctx, event)
+				return err
+			})
+			m.Report = func(d source.Delivery) { p.delivery(topic, d) }
+			g.Go(func() error { return m.Run(ctx) })
+			if fill {
+				if err := w.fill(ctx, s, topic, m); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	p.up(w)
+	return g.Wait()
+}
+
+// fill produces a seed's records once and waits until they are applied.
+func (w *world) fill(ctx context.Context, s Seed, topic string, m *source.Mapping) error {
+	for _, e := range s.Batches {
+		if err := w.produce(ctx, e); err != nil {
+			return err
+		}
+		ends, err := w.kafka.EndOffsets(ctx, topic)
+		if err == nil {
+			err = m.Drained(ctx, ends)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p printer) delivery(topic string, d source.Delivery) {
+	if d.Err != nil {
+		p.line("%s %s: %d records: %v", p.red("failed"), topic, d.Records, d.Err)
+		return
+	}
+	p.line("%s %s: %d records, %d bytes, %d ms", p.green("applied"), topic, d.Records, d.Bytes, d.Duration.Milliseconds())
+}
+
+// up prints where things are and what to copy.
+func (p printer) up(w *world) {
+	p.line("%s\n", p.bold("frazil is up"))
+	p.line("  Kafka    %s\n  S3       %s  (bucket %s, path style)\n  catalog  %s  (warehouse %s)\n", w.Kafka, w.Store, stack.Bucket, w.Catalog, stack.Warehouse)
+	p.line("%s", p.faint("# environment of a client, or of the function"))
+	p.line("export FRAZIL_CATALOG_URI=%s FRAZIL_WAREHOUSE=%s", w.Catalog, stack.Warehouse)
+	p.line("export %s\n", strings.Join(w.Env(), " "))
+	for _, s := range w.seeds {
+		for _, t := range s.Tables {
+			p.line("  go run ./localstack produce %-10s && go run ./localstack rows %s", s.Name, t.Name)
+		}
+	}
+	p.line("\nCtrl-C ends it; everything is in memory.")
+}
+
+// Show prints rows, snapshots or the ledger of a table in the parts of Up.
+func Show(ctx context.Context, o Options, at stack.Endpoints, what, table string) error {
+	l, err := lake.Open(ctx, at.CatalogConfig())
+	if err != nil {
+		return err
+	}
+	p := printer{o.Out, o.Colour}
+	switch what {
+	case "rows":
+		return p.rows(ctx, l, table, 0)
+	case "snapshots":
+		return p.snapshots(ctx, l, table)
+	case "ledger":
+		return p.ledger(ctx, l, table)
+	}
+	return errors.New("rows, snapshots or ledger")
+}
+
+// Produce sends a seed's records to the broker of Up.
+func Produce(ctx context.Context, o Options, at stack.Endpoints, s Seed) error {
+	w := &world{Endpoints: at}
+	if err := w.connect(); err != nil {
+		return err
+	}
+	defer w.kafka.Close()
+	n := 0
+	for _, e := range s.Batches {
+		if err := w.produce(ctx, e); err != nil {
+			return err
+		}
+		n += len(e.Records)
+	}
+	printer{o.Out, o.Colour}.line("%d records of %s", n, s.Name)
+	return nil
+}
+
+// ProduceLines sends one record for each line "key<TAB>value"; a line without a tab is a key with a null value.
+func ProduceLines(ctx context.Context, o Options, at stack.Endpoints, topic string, lines []string) error {
+	w := &world{Endpoints: at}
+	if err := w.connect(); err != nil {
+		return err
+	}
+	defer w.kafka.Close()
+	for _, line := range lines {
+		key, value, ok := strings.Cut(line, "\t")
+		r := &kgo.Record{Topic: topic, Key: []byte(key)}
+		if ok {
+			r.Value = []byte(value)
+		}
+		if _, err := w.kafka.Produce(ctx, r); err != nil {
+			return fmt.Errorf("produce: %w", err)
+		}
+	}
+	printer{o.Out, o.Colour}.line("%d records to %s", len(lines), topic)
+	return nil
+}

@@ -1,0 +1,209 @@
+// Localstack runs frazil on one machine: a demo, a stack to play with, and scenarios.
+//
+//	go run ./localstack <demo|up|produce|rows|snapshots|ledger|scenario> [-h]
+package main
+
+import (
+	"bufio"
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/frazil/frazil/internal/local/demo"
+	"github.com/frazil/frazil/internal/local/scenario"
+	"github.com/frazil/frazil/internal/local/stack"
+)
+
+//go:embed seeds/*.yaml
+var seedFiles embed.FS
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout); err != nil {
+		if !errors.Is(err, flag.ErrHelp) && !errors.Is(err, errReported) {
+			fmt.Fprintln(os.Stderr, "localstack:", err)
+		}
+		os.Exit(1)
+	}
+}
+
+// errReported is a failure that the command has printed already.
+var errReported = errors.New("reported")
+
+// command is one of localstack's commands. It defines its flags on f, and run gets the arguments that are none.
+type command struct {
+	name, args, help string
+	run              func(ctx context.Context, o demo.Options, in io.Reader, f *flag.FlagSet, args []string) error
+}
+
+var commands = []command{
+	{"demo", "", "run the seeds through the function and check the tables", runDemo},
+	{"up", "[-seeds] [-compose]", "keep broker, store, catalog and function running", runUp},
+	{"produce", "SEED… | -topic TOPIC", "send a seed's records, or lines KEY<TAB>VALUE from standard input", runProduce},
+	{"rows", "TABLE", "print a table's rows", show("rows")},
+	{"snapshots", "TABLE", "print a table's snapshots", show("snapshots")},
+	{"ledger", "TABLE", "print which offsets a table holds", show("ledger")},
+	{"scenario", "FILE…", "run scenario files and say how they differ", runScenarios},
+}
+
+func run(ctx context.Context, args []string, in io.Reader, out *os.File) error {
+	if len(args) > 0 {
+		i := slices.IndexFunc(commands, func(c command) bool { return c.name == args[0] })
+		if i >= 0 {
+			c := commands[i]
+			f := flag.NewFlagSet("localstack "+c.name, flag.ContinueOnError)
+			f.Usage = func() {
+				fmt.Fprintf(f.Output(), "usage: go run ./localstack %s %s\n%s\n", c.name, c.args, c.help)
+				f.PrintDefaults()
+			}
+			return c.run(ctx, demo.Options{Out: out, Colour: isTerminal(out)}, in, f, args[1:])
+		}
+	}
+	usage(out)
+	if len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help" || args[0] == "help") {
+		return nil
+	}
+	return errReported
+}
+
+func usage(out io.Writer) {
+	fmt.Fprintln(out, "usage: go run ./localstack COMMAND [-h]")
+	for _, c := range commands {
+		fmt.Fprintf(out, "  %-10s %-22s %s\n", c.name, c.args, c.help)
+	}
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == ""
+}
+
+// seeds are the scenario files that localstack ships with, by name.
+func seeds() ([]demo.Seed, error) {
+	files, err := seedFiles.ReadDir("seeds")
+	if err != nil {
+		return nil, err
+	}
+	var out []demo.Seed
+	for _, f := range files {
+		text, err := seedFiles.ReadFile(path.Join("seeds", f.Name()))
+		if err != nil {
+			return nil, err
+		}
+		s, err := scenario.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("seed %s: %w", f.Name(), err)
+		}
+		out = append(out, demo.Seed{Name: strings.TrimSuffix(f.Name(), ".yaml"), Scenario: s})
+	}
+	return out, nil
+}
+
+func runDemo(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) (err error) {
+	f.StringVar(&o.Bootstrap, "bootstrap", "", "a built functions/merge to run (default: build it)")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if o.Seeds, err = seeds(); err != nil {
+		return err
+	}
+	return demo.Run(ctx, o)
+}
+
+func runUp(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) (err error) {
+	f.StringVar(&o.Bootstrap, "bootstrap", "", "a built functions/merge to run (default: build it)")
+	fill := f.Bool("seeds", false, "produce the seeds' records once")
+	compose := f.Bool("compose", false, "use the parts of localstack/compose.yaml, which are running, in place of embedded ones")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if o.Seeds, err = seeds(); err != nil {
+		return err
+	}
+	return demo.Up(ctx, o, *compose, *fill)
+}
+
+// endpoints defines the flags for where the parts of `up` are.
+func endpoints(f *flag.FlagSet) *stack.Endpoints {
+	e := stack.Fixed()
+	f.StringVar(&e.Kafka, "kafka", e.Kafka, "the broker's address")
+	f.StringVar(&e.Store, "store", e.Store, "the S3 endpoint")
+	f.StringVar(&e.Catalog, "catalog", e.Catalog, "the catalog's address")
+	return &e
+}
+
+func runProduce(ctx context.Context, o demo.Options, in io.Reader, f *flag.FlagSet, args []string) error {
+	at := endpoints(f)
+	topic := f.String("topic", "", "send standard input's lines to this topic")
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if *topic != "" {
+		var lines []string
+		s := bufio.NewScanner(in)
+		for s.Buffer(nil, 16<<20); s.Scan(); {
+			lines = append(lines, s.Text())
+		}
+		if s.Err() != nil {
+			return s.Err()
+		}
+		return demo.ProduceLines(ctx, o, *at, *topic, lines)
+	}
+	known, err := seeds()
+	if err != nil {
+		return err
+	}
+	if f.NArg() == 0 {
+		f.Usage()
+		return errReported
+	}
+	for _, name := range f.Args() {
+		i := slices.IndexFunc(known, func(s demo.Seed) bool { return s.Name == name })
+		if i < 0 {
+			return fmt.Errorf("there is no seed %s", name)
+		}
+		if err := demo.Produce(ctx, o, *at, known[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func show(what string) func(context.Context, demo.Options, io.Reader, *flag.FlagSet, []string) error {
+	return func(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) error {
+		at := endpoints(f)
+		if err := f.Parse(args); err != nil {
+			return err
+		}
+		if f.NArg() != 1 {
+			f.Usage()
+			return errReported
+		}
+		return demo.Show(ctx, o, *at, what, f.Arg(0))
+	}
+}
+
+func runScenarios(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) error {
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if f.NArg() == 0 {
+		f.Usage()
+		return errReported
+	}
+	failed, err := scenario.RunFiles(ctx, o.Out, f.Args())
+	if err == nil && failed > 0 {
+		err = errReported
+	}
+	return err
+}
