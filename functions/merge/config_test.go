@@ -1,0 +1,105 @@
+package main
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/frazil/frazil/internal/config"
+)
+
+const document = `
+catalogs:
+  main: {uri: "http://catalog.example.com:8181", warehouse: lake}
+routes:
+  - {topics: [orders], format: flat, table: "main:shop.orders", key: [id]}
+`
+
+// variables are the six variables that say the same as document.
+func variables() map[string]string {
+	return map[string]string{
+		"FRAZIL_CATALOG_URI": "http://catalog.example.com:8181",
+		"FRAZIL_WAREHOUSE":   "lake",
+		"FRAZIL_TOPICS":      "orders",
+		"FRAZIL_TABLE":       "shop.orders",
+		"FRAZIL_FORMAT":      "flat",
+		"FRAZIL_KEY":         "id",
+	}
+}
+
+func env(values map[string]string) func(string) string {
+	return func(name string) string { return values[name] }
+}
+
+func noFiles(name string) ([]byte, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+func mustRead(t *testing.T, values map[string]string, readFile func(string) ([]byte, error)) *config.Config {
+	t.Helper()
+	c, err := readConfig(env(values), readFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestConfigIsTheSameAsTextAsFileAndFromVariables(t *testing.T) {
+	t.Parallel()
+	want := mustRead(t, map[string]string{"FRAZIL_CONFIG": document}, noFiles)
+	file := func(name string) ([]byte, error) {
+		if name != "config/frazil.yaml" {
+			return noFiles(name)
+		}
+		return []byte(document), nil
+	}
+	oneLine := `{catalogs: {main: {uri: "http://catalog.example.com:8181", warehouse: lake}}, ` +
+		`routes: [{topics: [orders], format: flat, table: "main:shop.orders", key: [id]}]}`
+	for name, got := range map[string]*config.Config{
+		"file":      mustRead(t, map[string]string{"FRAZIL_CONFIG": "config/frazil.yaml"}, file),
+		"one line":  mustRead(t, map[string]string{"FRAZIL_CONFIG": oneLine}, noFiles),
+		"variables": mustRead(t, variables(), noFiles),
+	} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-text +%s):\n%s", name, name, diff)
+		}
+	}
+}
+
+func TestConfigBesideAVariableIsAnError(t *testing.T) {
+	t.Parallel()
+	for name, value := range variables() {
+		_, err := readConfig(env(map[string]string{"FRAZIL_CONFIG": document, name: value}), noFiles)
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s beside FRAZIL_CONFIG: error %v, want one that names it", name, err)
+		}
+	}
+}
+
+func TestConfigErrorsNameWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		env  map[string]string
+		want []string
+	}{
+		"nothing set":  {nil, []string{"FRAZIL_CATALOG_URI", "FRAZIL_TOPICS", "FRAZIL_TABLE", "FRAZIL_FORMAT"}},
+		"no such file": {map[string]string{"FRAZIL_CONFIG": "frazil.yaml"}, []string{"FRAZIL_CONFIG", "frazil.yaml"}},
+		"three mistakes": {
+			map[string]string{"FRAZIL_CONFIG": strings.NewReplacer("flat", "csv", "key:", "keys:", "http:", "ftp:").Replace(document)},
+			[]string{"routes[0].format", "unknown key keys", "catalogs.main.uri"},
+		},
+	} {
+		_, err := readConfig(env(test.env), noFiles)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+			continue
+		}
+		for _, want := range test.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %q does not mention %s", name, err, want)
+			}
+		}
+	}
+}
