@@ -29,8 +29,8 @@ var seedFiles embed.FS
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout); err != nil {
-		if !errors.Is(err, flag.ErrHelp) && !errors.Is(err, errReported) {
+	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+		if !errors.Is(err, errReported) {
 			fmt.Fprintln(os.Stderr, "localstack:", err)
 		}
 		os.Exit(1)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/rows"
@@ -30,7 +31,7 @@ func Find(ctx context.Context, store Store, s *Snapshot, schema *rows.Schema, ke
 		fields[i] = field{schema.Columns[c].FieldID, schema.Columns[c].Type}
 	}
 	found := make([][]Hit, len(s.Data))
-	g, ctx := errgroup.WithContext(ctx)
+	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(requests)
 	for i, f := range s.Data {
 		if mayHold, err := mayHold(f, fields, keys); err != nil {
@@ -39,11 +40,7 @@ func Find(ctx context.Context, store Store, s *Snapshot, schema *rows.Schema, ke
 			continue
 		}
 		g.Go(func() (err error) {
-			if found[i], err = probe(ctx, store, f, fields, keys); err != nil || len(found[i]) == 0 {
-				return err
-			}
-			dead, err := deletedPositions(ctx, store, s.Deletes, f)
-			found[i] = slices.DeleteFunc(found[i], func(h Hit) bool { return dead[h.Pos] })
+			found[i], err = probe(gctx, store, f, fields, keys)
 			return err
 		})
 	}
@@ -51,6 +48,11 @@ func Find(ctx context.Context, store Store, s *Snapshot, schema *rows.Schema, ke
 		return nil, err
 	}
 	hits := slices.Concat(found...)
+	dead, err := deletedPositions(ctx, store, s, hits)
+	if err != nil {
+		return nil, err
+	}
+	hits = slices.DeleteFunc(hits, func(h Hit) bool { return dead[place{h.File, h.Pos}] })
 	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Pos, b.Pos)) })
 	return hits, nil
 }
@@ -114,24 +116,46 @@ const (
 	FieldPos      = 2147483545
 )
 
-// deletedPositions are the positions of a data file that position deletes have removed.
-func deletedPositions(ctx context.Context, store Store, deletes []File, data File) (map[int64]bool, error) {
-	fields := []field{{FieldFilePath, iceberg.PrimitiveTypes.String}, {FieldPos, iceberg.PrimitiveTypes.Int64}}
-	dead := map[int64]bool{}
-	for _, d := range deletes {
-		if !mayDelete(d, data) {
-			continue
-		}
-		err := scan(ctx, store, d, fields, func(_ int64, row []part) {
-			if string(row[0]) == data.FilePath() && row[1] != nil {
-				dead[rows.ReadInt(row[1])] = true
-			}
-		})
-		if err != nil {
-			return nil, err
+// place is a row of a data file.
+type place struct {
+	file string
+	pos  int64
+}
+
+// deletedPositions are the rows, of the files that have hits, which position deletes have removed. Every delete file
+// is read once.
+func deletedPositions(ctx context.Context, store Store, s *Snapshot, hits []Hit) (map[place]bool, error) {
+	sequence := map[string]int64{} // of the files that have hits
+	for _, h := range hits {
+		sequence[h.File] = 0
+	}
+	var hit []File
+	for _, f := range s.Data {
+		if _, ok := sequence[f.FilePath()]; ok {
+			sequence[f.FilePath()] = f.Sequence
+			hit = append(hit, f)
 		}
 	}
-	return dead, nil
+	fields := []field{{FieldFilePath, iceberg.PrimitiveTypes.String}, {FieldPos, iceberg.PrimitiveTypes.Int64}}
+	dead := map[place]bool{}
+	var mu sync.Mutex
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(requests)
+	for _, d := range s.Deletes {
+		if !slices.ContainsFunc(hit, func(data File) bool { return mayDelete(d, data) }) {
+			continue
+		}
+		g.Go(func() error {
+			return scan(ctx, store, d, fields, func(_ int64, row []part) {
+				if from, ok := sequence[string(row[0])]; ok && d.Sequence >= from && row[1] != nil {
+					mu.Lock()
+					dead[place{string(row[0]), rows.ReadInt(row[1])}] = true
+					mu.Unlock()
+				}
+			})
+		})
+	}
+	return dead, g.Wait()
 }
 
 func mayDelete(d, data File) bool {

@@ -120,25 +120,17 @@ func (p printer) rows(ctx context.Context, l *lake.Lake, name string, limit int)
 		return err
 	}
 	slices.SortFunc(rows, func(a, b lake.Row) int { return strings.Compare(a[columns[0].Name], b[columns[0].Name]) })
-	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
-	head := "  "
+	var names []string
 	for _, c := range columns {
-		head += c.Name + "\t"
+		names = append(names, c.Name)
 	}
-	_, _ = fmt.Fprintln(t, head)
+	t := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(t, "  "+strings.Join(names, "\t"))
 	for i, r := range rows {
 		if limit > 0 && i == limit {
 			break
 		}
-		text := "  "
-		for _, c := range columns {
-			v, ok := r[c.Name]
-			if !ok {
-				v = "NULL"
-			}
-			text += v + "\t"
-		}
-		_, _ = fmt.Fprintln(t, text)
+		_, _ = fmt.Fprintln(t, "  "+strings.Join(cells(names, r), "\t"))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -147,6 +139,18 @@ func (p printer) rows(ctx context.Context, l *lake.Lake, name string, limit int)
 		p.line("  … and %d more rows", len(rows)-limit)
 	}
 	return nil
+}
+
+func cells(names []string, r lake.Row) []string {
+	var out []string
+	for _, n := range names {
+		v, ok := r[n]
+		if !ok {
+			v = "NULL"
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 func (p printer) snapshots(ctx context.Context, l *lake.Lake, name string) error {
