@@ -1,0 +1,80 @@
+# `make help` lists the targets. Only `validate` and `interop` need more than Go: Python 3.11 with venv, whose packages
+# they install under .cache.
+
+SHELL := /bin/bash -eo pipefail
+.DEFAULT_GOAL := help
+
+# The race detector needs a C compiler; Go leaves cgo off where it finds none. RACE= turns it off, RACE=-race on.
+RACE ?= $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
+FUZZTIME ?= 30s
+BENCHTIME ?= 1s
+OUT ?= /dev/null
+
+CACHE := .cache
+CI_PROGRAMS := $(patsubst %/main.go,./%,$(wildcard .ci/*/main.go))
+FUNCTION_BUILD := CGO_ENABLED=0 GOOS=linux go build -trimpath -tags lambda.norpc -ldflags='-s -w'
+
+.PHONY: help
+help: # @HELP List the targets.
+	@awk -F '# @HELP ' '/^[a-z]+:.*# @HELP/ {sub(/:.*/, "", $$1); printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: # @HELP Start everything in one process, send the seeds' changes through the function, print and check the tables.
+	go run ./localstack demo
+
+.PHONY: test
+test: # @HELP Run all Go tests, with the race detector where a C compiler is found (RACE= turns it off).
+	go test -shuffle=on $(RACE) ./... $(CI_PROGRAMS)
+
+.PHONY: lint
+lint: # @HELP Check formatting, go vet and staticcheck.
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted" >&2; exit 1; }
+	go vet ./... $(CI_PROGRAMS)
+	go tool -modfile=.ci/tools.mod staticcheck -checks=all,-ST1000,-ST1016,-ST1020,-ST1021,-ST1022 ./... $(CI_PROGRAMS)
+
+.PHONY: fuzz
+fuzz: # @HELP Run every fuzz target of the module for FUZZTIME (30s).
+	@grep -rE --include='*_test.go' '^func Fuzz[A-Z0-9_]\w*\(' functions internal localstack \
+	| sed -E 's|^(.*)/[^/]*:func (Fuzz\w+).*|\1 \2|' | sort | while read -r dir target; do \
+		echo "$$target in ./$$dir"; \
+		go test -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) "./$$dir" </dev/null; \
+	done
+
+.PHONY: bench
+bench: build # @HELP Run the benchmarks and show their figures beside the marks (OUT=file keeps the output, BENCHTIME=1x is quick).
+	go test -run='^$$' -bench=. -benchmem -benchtime=$(BENCHTIME) ./... | tee $(OUT) | go run ./.ci/figures dist
+
+.PHONY: build
+build: dist/merge-arm64.zip dist/merge-amd64.zip # @HELP Build the zips of the functions with the licences of what they link, into dist/.
+
+.PHONY: FORCE
+dist/%/bootstrap: FORCE
+	GOARCH=$(lastword $(subst -, ,$*)) $(FUNCTION_BUILD) -o $@ ./functions/$(firstword $(subst -, ,$*))
+
+.PRECIOUS: dist/%/bootstrap
+dist/%.zip: dist/%/bootstrap LICENSE NOTICE
+	@go run ./.ci/zip -o $@ $<
+
+# What `sam build` calls for the function of template.yaml of that name.
+build-Merge:
+	GOARCH=arm64 $(FUNCTION_BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/merge
+
+.PHONY: validate
+validate: $(CACHE)/sam.stamp # @HELP Check template.yaml: SAM's transform, cfn-lint of its result, sam build.
+	PATH="$(CURDIR)/$(CACHE)/sam/bin:$$PATH" python .ci/validate/validate.py
+
+.PHONY: interop
+interop: $(CACHE)/engines.stamp # @HELP Read the demo's tables with DuckDB and PyIceberg and compare the rows.
+	$(CACHE)/engines/bin/python .ci/interop/interop.py
+
+# The venvs, made again when the versions change.
+$(CACHE)/sam.stamp: .ci/validate/requirements.txt
+$(CACHE)/engines.stamp: .ci/interop/requirements.txt
+$(CACHE)/%.stamp:
+	python3 -m venv --clear $(CACHE)/$*
+	$(CACHE)/$*/bin/pip install --quiet --no-compile --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: rie
+rie: dist/merge-amd64/bootstrap # @HELP Send the sample events to the built function behind AWS's Runtime Interface Emulator.
+	go run ./.ci/rie -bootstrap $<
