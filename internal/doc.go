@@ -1,0 +1,91 @@
+/*
+Package internal is the map of frazil: what each package is for, what it may know, and where a change goes.
+
+# Words
+
+One word per idea, in code, documentation and metrics.
+
+	record      one Kafka record: source, topic, partition, offset, time, key, value, headers; null and empty are two things
+	wire        how bytes carry values: JSON, Connect JSON
+	envelope    the producer's message format: Debezium, CockroachDB, a flat row …
+	change      one row change out of one record: upsert, delete or truncate; key, row, image before
+	cell        a column's value in a change: a value, null, absent (not sent) or unavailable (sent as a placeholder)
+	route       the configured way from topics to a table
+	effect      what remains of all changes of one key in one delivery: put a row, or delete
+	plan        the effects of one delivery for one table
+	locate      finding the live rows (data file, position) of a plan's keys
+	outcome     rows to write and positions to delete, settled against one snapshot
+	stage       building data and delete files that no snapshot references yet
+	commit      publishing staged files and the ledger as one snapshot
+	ledger      per table: the next expected offset of each source, topic and partition
+
+# Flow
+
+One delivery flows down one line; imports go downwards only. Package ingest alone knows the line.
+
+	functions/merge ─> ingest ─┬─> kafkaevent          Lambda's event to records, in place
+	                           ├─> route               topic to table
+	                           ├─> ledger              which records the table has already
+	                           ├─> envelope ─> wire    bytes to values to changes; one file per producer
+	                           ├─> coerce              values to typed rows; lossless or rejected
+	                           ├─> merge ─> rows       rows to one effect per key; the algebra
+	                           ├─> locate              keys to (file, position)
+	                           ├─> resolve             effects and hits to an outcome
+	                           ├─> stage               outcome to Parquet files and their statistics
+	                           ├─> commit              files and ledger to one snapshot
+	                           └─> warehouse           catalogs and the object store
+
+# Packages
+
+Light packages link neither Iceberg nor Arrow; ice packages link Arrow and iceberg-go's root package; heavy ones link
+iceberg-go's table package, which costs start-up time and 15 MB. Nothing light or ice imports anything heavy, so that most
+tests link in a second. The tests in this directory hold the table against the source.
+
+	package     charter                                                                                   weight
+	kafka       one record and where it stands                                                            light
+	kafkaevent  Lambda's Kafka event to records                                                           light
+	wire        bytes to a value tree, with the writer's types where it sends them                        light
+	change      what happened to one row                                                                  light
+	envelope    value tree to changes; one file per producer                                              light
+	config      the YAML document and the six variables; all problems at once                             light
+	route       topic to route                                                                            light
+	ledger      what is applied: next offset and newest time per partition; its text form                 light
+	rows        all changes of one delivery for one table: typed columns, typed keys, one entry per change  ice
+	coerce      values into typed rows; compiled once per table schema and route                          ice
+	merge       rows to at most one effect per key; a pure function                                       ice
+	locate      keys to (file, position) in one snapshot; dead rows left out                              ice
+	resolve     effects and hits to an outcome; a pure function                                           ice
+	stage       outcome to files that nothing references yet, with Iceberg's metrics                      ice
+	commit      files and ledger to one snapshot; landed, rejected or unknown                             heavy
+	warehouse   opens catalogs and stores: addresses, signing, time-outs                                  heavy
+	ingest      one delivery from records to snapshots; the only package that knows the flow              heavy
+	local/…     embedded broker, objects, catalog, Lambda runtime, event source, scenarios, demo;         heavy
+	            never imported by functions
+
+Third parties stay behind walls: aws-lambda-go in functions, the AWS SDK in warehouse, franz-go in local, iceberg-go's table
+package in the heavy packages.
+
+# Decisions that differ from the first sketch
+
+A refused change leaves no trace in a batch: coerce reads a change into cells and appends them only when all fit, so no dead
+rows and no roll-back exist. Keys are interned by their exact typed bytes, not hashed: equality is equality. An attempt after
+a conflict decodes the delivery anew, for the ledger and the schema of the new head; it costs milliseconds and leaves one way
+through the code. An outcome that changes nothing is believed only on a head that was loaded during the delivery: a cached one
+may lack a row that a delete is meant for.
+
+# Where things go
+
+	a producer                          one file in envelope, a line in its table of formats and in config's, a golden folder
+	an encoding on the wire             one file in wire
+	a type or unit rule                 one file in coerce; rows/schema.go for its column
+	partial rows, fence, modes          merge (a patch beside put and delete), resolve
+	partitions, delete encodings,
+	file layout, compaction in a commit stage
+	an index of keys                    locate
+	a catalog's oddity                  warehouse, and a profile in local/catalog
+	dead letters, report_failures       ingest's one place that gathers rejections (apply), and a package of their own
+	create and evolve tables            a schema difference, committed by commit
+	drain, maintain, redrive            functions/<name> on ingest, or on stage and commit
+	a fault for tests                   local/catalog, local/objects: requests answered wrongly, never hooks in production code
+*/
+package internal
