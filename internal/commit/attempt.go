@@ -35,6 +35,7 @@ type Attempt struct {
 	Objects  []stage.Object
 
 	table        *table.Table
+	parent       *int64 // the snapshot that it builds on
 	requirements []table.Requirement
 	updates      []table.Update
 }
@@ -51,11 +52,10 @@ func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans,
 	if err != nil {
 		return nil, err
 	}
-	var parent *int64
 	if s := meta.CurrentSnapshot(); s != nil {
-		parent = &s.SnapshotID
+		a.parent = &s.SnapshotID
 	}
-	list, err := a.manifestList(base, files, parent, sequence)
+	list, err := a.manifestList(base, files, sequence)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +65,11 @@ func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans,
 	}
 	schema := base.Table.Schema().ID
 	snapshot := &table.Snapshot{
-		SnapshotID: a.Snapshot, ParentSnapshotID: parent, SequenceNumber: sequence, SchemaID: &schema,
+		SnapshotID: a.Snapshot, ParentSnapshotID: a.parent, SequenceNumber: sequence, SchemaID: &schema,
 		TimestampMs:  max(now.UnixMilli(), meta.LastUpdatedMillis()), // the spec lets time only go forward
 		ManifestList: list, Summary: summary,
 	}
-	a.requirements = []table.Requirement{table.AssertTableUUID(meta.TableUUID()), table.AssertRefSnapshotID(table.MainBranch, parent)}
+	a.requirements = []table.Requirement{table.AssertTableUUID(meta.TableUUID()), table.AssertRefSnapshotID(table.MainBranch, a.parent)}
 	a.updates = []table.Update{
 		table.NewSetPropertiesUpdate(moved),
 		table.NewAddSnapshotUpdate(snapshot),
@@ -87,7 +87,7 @@ func size(m map[string]string) int {
 }
 
 // manifestList writes the manifests of the added files and the list that names them beside those of the base.
-func (a *Attempt) manifestList(base Base, files *stage.Files, parent *int64, sequence int64) (path string, err error) {
+func (a *Attempt) manifestList(base Base, files *stage.Files, sequence int64) (path string, err error) {
 	locations, err := base.Table.LocationProvider()
 	if err != nil {
 		return "", err
@@ -113,7 +113,7 @@ func (a *Attempt) manifestList(base Base, files *stage.Files, parent *int64, seq
 		}
 	}
 	var list bytes.Buffer
-	if err := iceberg.WriteManifestList(base.Table.Metadata().Version(), &list, a.Snapshot, parent, &sequence, 0, manifests); err != nil {
+	if err := iceberg.WriteManifestList(base.Table.Metadata().Version(), &list, a.Snapshot, a.parent, &sequence, 0, manifests); err != nil {
 		return "", fmt.Errorf("write manifest list: %w", err)
 	}
 	path = locations.NewMetadataLocation(fmt.Sprintf("snap-%d-1-%s.avro", a.Snapshot, id))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/apache/iceberg-go/catalog/rest"
@@ -72,46 +73,53 @@ func (a *Attempt) upload(ctx context.Context, s Store) error {
 	return g.Wait()
 }
 
-// settle finds out what became of an attempt whose commit failed with err.
+// settle finds out what became of an attempt whose commit failed with err. Whatever the catalog answered, the table
+// is looked at before anything is deleted: a request that was repeated on its way may have landed and been refused.
 func (a *Attempt) settle(ctx context.Context, c Catalog, s Store, err error) (*table.Table, error) {
-	switch {
-	case errors.Is(err, rest.ErrCommitFailed): // 409
-		a.discard(ctx, s)
-		return nil, fmt.Errorf("%w: %w", ErrRejected, err)
-	case errors.Is(err, rest.ErrUnauthorized), errors.Is(err, rest.ErrForbidden), errors.Is(err, rest.ErrAuthorizationExpired):
+	if errors.Is(err, rest.ErrUnauthorized) || errors.Is(err, rest.ErrForbidden) || errors.Is(err, rest.ErrAuthorizationExpired) {
 		return nil, fmt.Errorf("commit: %w", err)
 	}
 	now, loadErr := c.Load(ctx, a.table.Identifier())
 	if loadErr != nil {
 		return nil, fmt.Errorf("%w: %w; reload: %w", ErrUnknown, err, loadErr)
 	}
-	if a.in(now.Metadata()) {
+	in, certain := a.in(now.Metadata())
+	switch {
+	case in:
 		return now, nil
-	}
-	if !errors.Is(err, rest.ErrBadRequest) {
-		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
-	}
-	for _, r := range a.requirements { // some catalogs answer a conflict with 400
-		if r.Validate(now.Metadata()) != nil {
+	case errors.Is(err, rest.ErrCommitFailed), errors.Is(err, rest.ErrBadRequest) && a.refusedBy(now.Metadata()):
+		if certain {
 			a.discard(ctx, s)
-			return nil, fmt.Errorf("%w: %w", ErrRejected, err)
 		}
+		return nil, fmt.Errorf("%w: %w", ErrRejected, err)
+	case errors.Is(err, rest.ErrBadRequest):
+		return nil, fmt.Errorf("commit: %w", err)
 	}
-	return nil, fmt.Errorf("commit: %w", err)
+	return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 }
 
-// in reports whether the attempt's snapshot is the head of main or one of its ancestors.
-func (a *Attempt) in(meta table.Metadata) bool {
+// in reports whether the attempt's snapshot is the head of main or one of its ancestors. The answer is certain unless
+// the catalog has forgotten the ancestors down to the attempt's parent, as some do.
+func (a *Attempt) in(meta table.Metadata) (in, certain bool) {
 	head := meta.CurrentSnapshot()
 	if head == nil {
-		return false
+		return false, a.parent == nil
 	}
 	for _, s := range table.AncestorsOf(head.SnapshotID, meta.SnapshotByID) {
 		if s.SnapshotID == a.Snapshot {
-			return true
+			return true, true
+		}
+		if a.parent != nil && s.SnapshotID == *a.parent || a.parent == nil && s.ParentSnapshotID == nil {
+			certain = true
 		}
 	}
-	return false
+	return false, certain
+}
+
+// refusedBy reports whether the table as it is now fails one of the attempt's requirements: some catalogs answer a
+// conflict with 400.
+func (a *Attempt) refusedBy(meta table.Metadata) bool {
+	return slices.ContainsFunc(a.requirements, func(r table.Requirement) bool { return r.Validate(meta) != nil })
 }
 
 // discard deletes the files of a rejected attempt. What it cannot delete the orphan sweep will: stores may

@@ -94,7 +94,7 @@ func (o Options) bootstrap(ctx context.Context, p printer) (path string, remove 
 	}
 	remove = func() { _ = os.RemoveAll(dir) }
 	done := p.progress("building functions/merge (the first time takes minutes)")
-	path, err = build(ctx, dir)
+	path, err = Build(ctx, dir)
 	done(err)
 	if err != nil {
 		remove()

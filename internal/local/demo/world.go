@@ -44,8 +44,8 @@ type world struct {
 	log      bytes.Buffer // of the function
 }
 
-// build compiles the function for this machine.
-func build(ctx context.Context, dir string) (bootstrap string, err error) {
+// Build compiles the function for this machine, into dir.
+func Build(ctx context.Context, dir string) (bootstrap string, err error) {
 	bootstrap = filepath.Join(dir, "bootstrap")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w",
 		"-o", bootstrap, "github.com/frazil/frazil/functions/merge")
