@@ -117,14 +117,14 @@ func (t *Table) parts(p *rows.Parts, key wire.Value) error {
 }
 
 func (t *Table) part(p *rows.Parts, column int, v wire.Value) error {
-	var c rows.Cell
 	name := t.schema.Columns[column].Name
 	if v.Kind() == wire.Null {
 		return misfit(name, "is in the key and has no value")
 	}
-	if err := t.parse[column](v, &c); err != nil {
+	t.one = rows.Cell{}
+	if err := t.parse[column](v, &t.one); err != nil {
 		return misfit(name, "%v", err)
 	}
-	p.Cell(t.schema.Columns[column].Type, &c)
+	p.Cell(t.schema.Columns[column].Type, &t.one)
 	return nil
 }

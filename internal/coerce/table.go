@@ -37,11 +37,14 @@ type Table struct {
 	parse  []parser // by column
 	at     map[string]int
 
+	unavailable unavailable
+
 	// Scratch, used again for each change.
 	cells       []rows.Cell
 	seen        []bool
 	expect      []int // column of the n-th member of the row before
 	key, before rows.Parts
+	one         rows.Cell // of a key
 }
 
 // parser reads a value, which is neither absent nor null, into a cell.
@@ -49,7 +52,7 @@ type parser func(v wire.Value, c *rows.Cell) error
 
 // New compiles the coercion of a route's changes into a table's rows.
 func New(s *rows.Schema, route config.Route) *Table {
-	t := &Table{schema: s, rules: route, at: map[string]int{}}
+	t := &Table{schema: s, rules: route, at: map[string]int{}, unavailable: newUnavailable(route.Placeholder)}
 	t.cells = make([]rows.Cell, len(s.Columns))
 	t.seen = make([]bool, len(s.Columns))
 	for i, c := range s.Columns {
@@ -130,7 +133,7 @@ func (t *Table) column(n int, name []byte) int {
 func (t *Table) cell(i int, v wire.Value) error {
 	c, column := &t.cells[i], t.schema.Columns[i]
 	*c = rows.Cell{Null: v.Kind() == wire.Null}
-	if v.Kind() == wire.Text && string(v.Text()) == t.rules.Placeholder {
+	if t.unavailable.is(v) {
 		if t.rules.Unavailable != config.Null {
 			return misfit(column.Name, "the source did not send the value again (unavailable), and unavailable: %s does not let it become NULL", t.rules.Unavailable)
 		}
