@@ -40,9 +40,6 @@ type Attempt struct {
 	updates      []table.Update
 }
 
-// summaryLedgerLimit is how much of a ledger a snapshot's summary may carry as a copy, in bytes (design P1).
-const summaryLedgerLimit = 4 << 10
-
 // New makes the attempt that adds files and moves the ledger by a delivery, as of now.
 func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans, now time.Time) (*Attempt, error) {
 	meta := base.Table.Metadata()
@@ -60,9 +57,7 @@ func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans,
 		return nil, err
 	}
 	summary := summarize(base.Live, files)
-	if size(moved) <= summaryLedgerLimit {
-		maps.Copy(summary.Properties, moved)
-	}
+	maps.Copy(summary.Properties, ledger.Summary(moved, delivery))
 	schema := base.Table.Schema().ID
 	snapshot := &table.Snapshot{
 		SnapshotID: a.Snapshot, ParentSnapshotID: a.parent, SequenceNumber: sequence, SchemaID: &schema,
@@ -76,14 +71,6 @@ func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans,
 		table.NewSetSnapshotRefUpdate(table.MainBranch, a.Snapshot, table.BranchRef, 0, 0, 0),
 	}
 	return a, nil
-}
-
-func size(m map[string]string) int {
-	n := 0
-	for k, v := range m {
-		n += len(k) + len(v)
-	}
-	return n
 }
 
 // manifestList writes the manifests of the added files and the list that names them beside those of the base.

@@ -114,7 +114,8 @@ func (l *Ledger) Check(r *kafka.Record) (applied bool, err error) {
 
 // Span is the records that one delivery holds of a partition.
 type Span struct {
-	Next int64 // one above the highest offset
+	From int64 // the lowest offset
+	Next int64 // one above the highest
 	Time int64 // the newest timestamp, in milliseconds since 1970
 }
 
@@ -125,9 +126,47 @@ type Spans map[kafka.Partition]Span
 func (s Spans) Add(r *kafka.Record) {
 	was, ok := s[*r.Part]
 	if !ok {
-		was.Time = r.Time
+		was = Span{From: r.Offset, Next: r.Offset + 1, Time: r.Time}
 	}
-	s[*r.Part] = Span{Next: max(was.Next, r.Offset+1), Time: max(was.Time, r.Time)}
+	s[*r.Part] = Span{From: min(was.From, r.Offset), Next: max(was.Next, r.Offset+1), Time: max(was.Time, r.Time)}
+}
+
+// summaryLimit is how much of a ledger a snapshot's summary carries, in bytes (design P1).
+const summaryLimit = 4 << 10
+
+// Summary is what a snapshot's summary keeps of a ledger that moved by a delivery: a copy of the moved properties
+// where that is small, else the delivery's own ranges, as frazil.delivered.<source>.<topic>. It is for finding the
+// ledger again after a roll-back; the properties are the ledger.
+func Summary(moved map[string]string, delivery Spans) map[string]string {
+	size := 0
+	for name, text := range moved {
+		size += len(name) + len(text)
+	}
+	if size <= summaryLimit {
+		return moved
+	}
+	type ranges struct {
+		Partitions []int32 `json:"partitions"`
+		From       []int64 `json:"from"`
+		Next       []int64 `json:"next"`
+	}
+	byTopic := map[string]*ranges{}
+	for p, span := range delivery {
+		name := "frazil.delivered." + p.Source + "." + p.Topic
+		r := byTopic[name]
+		if r == nil {
+			r = &ranges{}
+			byTopic[name] = r
+		}
+		r.Partitions = append(r.Partitions, p.Number)
+		r.From = append(r.From, span.From)
+		r.Next = append(r.Next, span.Next)
+	}
+	out := map[string]string{}
+	for name, r := range byTopic {
+		out[name] = text(r)
+	}
+	return out
 }
 
 // Advance gives the properties that make the ledger cover a delivery too, as written by the given snapshot.
@@ -177,9 +216,13 @@ func (t *Topic) text(snapshot, sequence int64) string {
 		e.Next = append(e.Next, t.Marks[p].Next)
 		e.Time = append(e.Time, t.Marks[p].Time)
 	}
-	b, err := json.Marshal(e)
+	return text(e)
+}
+
+func text(integers any) string {
+	b, err := json.Marshal(integers)
 	if err != nil {
-		panic(err) // integers only: they always marshal
+		panic(err) // integers always marshal
 	}
 	return string(b)
 }

@@ -111,3 +111,19 @@ func TestAdvanceRefusesTooManyPartitions(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestSummaryCopiesASmallLedgerAndRangesOfALargeOne(t *testing.T) {
+	t.Parallel()
+	small := ledger.Spans{}
+	small.Add(&kafka.Record{Part: part("a", 0), Offset: 7})
+	moved := map[string]string{ledger.Prefix + "main.a": "text"}
+	if diff := cmp.Diff(ledger.Summary(moved, small), moved); diff != "" {
+		t.Error(diff)
+	}
+	small.Add(&kafka.Record{Part: part("a", 0), Offset: 5})
+	moved[ledger.Prefix+"main.a"] = strings.Repeat("x", 4<<10)
+	want := map[string]string{"frazil.delivered.main.a": `{"partitions":[0],"from":[5],"next":[8]}`}
+	if diff := cmp.Diff(ledger.Summary(moved, small), want); diff != "" {
+		t.Error(diff)
+	}
+}
