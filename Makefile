@@ -30,7 +30,7 @@ test: # @HELP Run all Go tests, with the race detector where a C compiler is fou
 lint: # @HELP Check formatting, go vet and staticcheck.
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted" >&2; exit 1; }
 	go vet ./... $(CI_PROGRAMS)
-	go tool -modfile=.ci/tools.mod staticcheck -checks=all,-ST1000,-ST1016,-ST1020,-ST1021,-ST1022 ./... $(CI_PROGRAMS)
+	go tool -modfile=.ci/tools.mod staticcheck -checks=all,-ST1003,-ST1021 ./... $(CI_PROGRAMS)
 
 .PHONY: fuzz
 fuzz: # @HELP Run every fuzz target of the module for FUZZTIME (30s).
@@ -42,7 +42,7 @@ fuzz: # @HELP Run every fuzz target of the module for FUZZTIME (30s).
 
 .PHONY: bench
 bench: build # @HELP Run the benchmarks and show their figures beside the marks (OUT=file keeps the output, BENCHTIME=1x is quick).
-	go test -run='^$$' -bench=. -benchmem -benchtime=$(BENCHTIME) ./... | tee $(OUT) | go run ./.ci/figures dist
+	{ go test -run='^$$' -bench=. -benchmem -benchtime=$(BENCHTIME) ./... && wc -c dist/*.zip dist/*/bootstrap; } | tee $(OUT) | awk -f .ci/figures.awk
 
 .PHONY: build
 build: dist/merge-arm64.zip dist/merge-amd64.zip # @HELP Build the zips of the functions with the licences of what they link, into dist/.
@@ -64,8 +64,9 @@ validate: $(CACHE)/sam.stamp # @HELP Check template.yaml: SAM's transform, cfn-l
 	PATH="$(CURDIR)/$(CACHE)/sam/bin:$$PATH" python .ci/validate/validate.py
 
 .PHONY: interop
-interop: $(CACHE)/engines.stamp # @HELP Read the demo's tables with DuckDB and PyIceberg and compare the rows.
-	$(CACHE)/engines/bin/python .ci/interop/interop.py
+interop: $(CACHE)/engines.stamp dist/merge-amd64/bootstrap # @HELP Read the seeds' tables with DuckDB and PyIceberg and compare the rows.
+	go build -o $(CACHE)/bin/localstack ./localstack
+	$(CACHE)/engines/bin/python .ci/interop/interop.py $(CACHE)/bin/localstack dist/merge-amd64/bootstrap
 
 # The venvs, made again when the versions change.
 $(CACHE)/sam.stamp: .ci/validate/requirements.txt
@@ -76,5 +77,9 @@ $(CACHE)/%.stamp:
 	@touch $@
 
 .PHONY: rie
-rie: dist/merge-amd64/bootstrap # @HELP Send the sample events to the built function behind AWS's Runtime Interface Emulator.
-	go run ./.ci/rie -bootstrap $<
+rie: dist/merge-amd64/bootstrap $(CACHE)/bin/aws-lambda-rie # @HELP Give the sample events to the built function behind AWS's Runtime Interface Emulator.
+	go run ./.ci/rie -emulator $(CACHE)/bin/aws-lambda-rie -bootstrap $<
+
+RIE := github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie@v0.0.0-20261030222936-bef5c4ba774d
+$(CACHE)/bin/aws-lambda-rie: Makefile
+	CGO_ENABLED=0 GOBIN=$(CURDIR)/$(CACHE)/bin go install $(RIE)

@@ -1,0 +1,24 @@
+# Passes the output of `go test -bench` and `wc -c` on, and repeats at its end the figures that have a mark, beside it.
+# It only shows: what to make of them is for people.
+
+{ print; fflush() }
+
+function show(what, figure, unit, mark) {
+    shown[++n] = sprintf("%-62s %9.1f %-2s   mark %s", what, figure, unit, mark)
+}
+
+function value(unit,    i) {
+    for (i = 3; i <= NF; i++) if ($i == unit) return $(i - 1)
+}
+
+/^BenchmarkEvent(-[0-9]+)?[ \t]/ { show("scan, decode and coerce a 6 MB event", value("ns/op") / 1e6, "ms", "40 ms") }
+/^BenchmarkPlan(-[0-9]+)?[ \t]/ { show("plan 10k changes", value("ns/op") / 1e6, "ms", "-") }
+/^BenchmarkCommit(-[0-9]+)?[ \t]/ { show("commit 1k keys into 1M rows in 10 files", value("ns/op") / 1e6, "ms", "-") }
+/^BenchmarkStart(-[0-9]+)?[ \t]/ { show("start of the process to its first request for an event", value("ms-to-first-next"), "ms", "200 ms") }
+/^ *[0-9]+ dist\/.*\.zip$/ { show($2, $1 / 1e6, "MB", "25 MB") }
+/^ *[0-9]+ dist\/.*\/bootstrap$/ { show($2, $1 / 1e6, "MB", "-") }
+
+END {
+    print "\nFigures and marks:"
+    for (i = 1; i <= n; i++) print "  " shown[i]
+}
