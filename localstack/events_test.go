@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -87,6 +88,19 @@ func TestSampleEventsAreScannedToTheirRecords(t *testing.T) {
 			if s.Nulls == "absent" && r.Value != nil && len(r.Value) == 0 {
 				t.Errorf("%s: %s: the value is empty, not null", s.Name, r.Ref())
 			}
+		}
+	}
+}
+
+func TestReadmeNamesEventsThatExist(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range regexp.MustCompile(`localstack/events/[\w.-]+`).FindAllString(string(readme), -1) {
+		if _, err := os.Stat(filepath.Join("..", path)); err != nil {
+			t.Errorf("README.md mentions %s: %v", path, err)
 		}
 	}
 }
