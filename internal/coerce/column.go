@@ -37,7 +37,7 @@ func parserOf(t iceberg.Type, r config.Route) parser {
 
 // wrongKind is the refusal of a value whose JSON kind has no meaning for the column.
 func wrongKind(v wire.Value, want string) error {
-	return fmt.Errorf("a %s does not fit %s", v.Kind(), want)
+	return fmt.Errorf("a value of kind %s does not fit %s", v.Kind(), want)
 }
 
 // parseBool takes true and false, the texts of both, and the 0 and 1 that MySQL has for them.

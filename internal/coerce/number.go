@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/big"
 	"math/bits"
 	"strconv"
 
@@ -222,11 +223,22 @@ func parseDouble(v wire.Value, c *rows.Cell) error {
 	if err != nil || f == 0 && !isZero(s) {
 		return errors.New("is out of range of double")
 	}
-	if n, err := strconv.ParseInt(string(s), 10, 64); err == nil && (f >= math.MaxInt64 || int64(f) != n) {
+	if plainDigits(s) && !holds(f, s) {
 		return errors.New("a whole number that double cannot hold exactly")
 	}
 	c.Float = f
 	return nil
+}
+
+// holds reports whether f is exactly the whole number s.
+func holds(f float64, s []byte) bool {
+	const exactDigits = 15 // up to 2^53
+	if len(s) <= exactDigits {
+		return true
+	}
+	want, ok := new(big.Int).SetString(string(s), 10)
+	got, _ := big.NewFloat(f).Int(nil)
+	return ok && got.Cmp(want) == 0
 }
 
 func isZero(s []byte) bool {

@@ -2,6 +2,7 @@ package coerce
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/bits"
 	"time"
@@ -10,8 +11,8 @@ import (
 	"github.com/frazil/frazil/internal/wire"
 )
 
-// temporal parses dates and timestamps. Integers take their unit from the writer's type, else from the
-// route's timestamp_unit; without either an integer is no timestamp. Texts are ISO 8601. Only the years 0001
+// temporal parses dates and timestamps. Integers take their unit from the route's timestamp_unit, and when that is
+// auto from the writer's type; without either an integer is no timestamp. Texts are ISO 8601. Only the years 0001
 // to 9999 fit: beyond them lie the values that producers send for infinity and for overflow
 // (envelopes.md 3.1).
 type temporal struct {
@@ -55,7 +56,11 @@ func (t temporal) parseDate(v wire.Value, c *rows.Cell) error {
 		if err := anyLong.parse(v, &n); err != nil {
 			return err
 		}
-		if unit := unitOf(v.Type()); unit != "" && unit != "d" {
+		unit := unitOf(v.Type())
+		if unit == "" && v.Type() != nil && v.Type().Name != "" {
+			return fmt.Errorf("an integer of type %s is no date", v.Type().Name)
+		}
+		if unit != "" && unit != "d" {
 			micros, err := toMicros(n.Int, unit)
 			if err != nil {
 				return err
@@ -77,9 +82,12 @@ func (t temporal) parseDate(v wire.Value, c *rows.Cell) error {
 			c.Int = day
 			return nil
 		}
-		micros, _, err := readTimestamp(s)
+		micros, zone, err := readTimestamp(s)
 		if err != nil {
 			return err
+		}
+		if zone == zoneOffset {
+			return errors.New("a text with an offset does not fit date, which has no zone")
 		}
 		return setDate(micros, c)
 	}
@@ -218,7 +226,8 @@ func readClock(s []byte) (micros int64, rest []byte, err error) {
 	minute, okM := twoDigits(s[3:])
 	second, okS := 0, true
 	s = s[5:]
-	if len(s) > 0 && s[0] == ':' {
+	seconds := len(s) > 0 && s[0] == ':'
+	if seconds {
 		second, okS = twoDigits(s[1:])
 		if okS {
 			s = s[3:]
@@ -228,7 +237,7 @@ func readClock(s []byte) (micros int64, rest []byte, err error) {
 		return 0, nil, bad
 	}
 	micros = int64(hour*3600+minute*60+second) * 1_000_000
-	if len(s) == 0 || s[0] != '.' {
+	if !seconds || len(s) == 0 || s[0] != '.' {
 		return micros, s, nil
 	}
 	fraction, s, err := readFraction(s[1:])
