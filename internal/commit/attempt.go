@@ -64,13 +64,33 @@ func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans,
 		TimestampMs:  max(now.UnixMilli(), meta.LastUpdatedMillis()), // the spec lets time only go forward
 		ManifestList: list, Summary: summary,
 	}
-	a.requirements = []table.Requirement{table.AssertTableUUID(meta.TableUUID()), table.AssertRefSnapshotID(table.MainBranch, a.parent)}
-	a.updates = []table.Update{
-		table.NewSetPropertiesUpdate(moved),
-		table.NewAddSnapshotUpdate(snapshot),
-		table.NewSetSnapshotRefUpdate(table.MainBranch, a.Snapshot, table.BranchRef, 0, 0, 0),
+	a.requirements = []table.Requirement{
+		table.AssertTableUUID(meta.TableUUID()),
+		table.AssertRefSnapshotID(table.MainBranch, a.parent),
+		table.AssertCurrentSchemaID(schema), // rows coerced for another schema may lack what the records have
+		table.AssertDefaultSpecID(meta.DefaultPartitionSpec()),
 	}
+	a.updates = []table.Update{table.NewSetPropertiesUpdate(moved), table.NewAddSnapshotUpdate(snapshot), a.moveMain(meta)}
 	return a, nil
+}
+
+// moveMain points main at the attempt's snapshot. The branch's retention has to be sent along, or it is reset.
+func (a *Attempt) moveMain(meta table.Metadata) table.Update {
+	var main table.SnapshotRef
+	for name, ref := range meta.Refs() {
+		if name == table.MainBranch {
+			main = ref
+		}
+	}
+	return table.NewSetSnapshotRefUpdate(table.MainBranch, a.Snapshot, table.BranchRef,
+		orZero(main.MaxRefAgeMs), orZero(main.MaxSnapshotAgeMs), orZero(main.MinSnapshotsToKeep))
+}
+
+func orZero[T any](p *T) (v T) {
+	if p != nil {
+		v = *p
+	}
+	return v
 }
 
 // manifestList writes the manifests of the added files and the list that names them beside those of the base.

@@ -1,0 +1,253 @@
+package ingest_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/catalog/rest"
+	iceio "github.com/apache/iceberg-go/io"
+	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/ingest"
+	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/ledger"
+	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/objectio"
+	"github.com/frazil/frazil/internal/local/objects"
+	"github.com/frazil/frazil/internal/local/stack"
+	"github.com/frazil/frazil/internal/warehouse"
+)
+
+// world is a store and a catalog of one test, with a table in it and what reads it.
+type world struct {
+	testing.TB
+	objects *objects.Server
+	catalog *catalog.Server
+	client  *rest.Catalog
+	lake    *lake.Lake
+	config  *config.Config
+	name    string // of the table
+}
+
+var shopOrders = lake.Spec{
+	Name:    "shop.orders",
+	Columns: []lake.Column{{Name: "id", Type: "long", Required: true}, {Name: "n", Type: "int"}},
+	Key:     []string{"id"},
+}
+
+// newWorld makes the table, with rows that another writer loaded, and the configuration of one route to it.
+func newWorld(t testing.TB, spec lake.Spec, route string, rows ...lake.Row) *world {
+	t.Helper()
+	w := &world{TB: t, objects: objects.New(stack.Bucket), name: spec.Name}
+	w.catalog = catalog.New(stack.Warehouse, objectio.New(w.objects))
+	store, server := httptest.NewServer(w.objects), httptest.NewServer(w.catalog)
+	t.Cleanup(store.Close)
+	t.Cleanup(server.Close)
+	at := stack.Endpoints{Store: store.URL, Catalog: server.URL}
+	main := at.CatalogConfig()
+	open, err := warehouse.Open(t.Context(), "main", main)
+	w.must(err)
+	w.client = open.Catalog()
+	w.lake, err = lake.Open(t.Context(), main)
+	w.must(err)
+	w.must(w.lake.Create(t.Context(), spec))
+	if len(rows) > 0 {
+		w.must(w.lake.Append(t.Context(), spec.Name, rows))
+	}
+	w.config, err = config.Parse(fmt.Appendf(nil, "catalogs: {main: {uri: %q, warehouse: %q}}\nroutes: [{table: \"main:%s\", %s}]", main.URI, main.Warehouse, spec.Name, route))
+	w.must(err)
+	w.config.Catalogs["main"] = main
+	return w
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// pipeline is what one process holds.
+func (w *world) pipeline() *ingest.Pipeline {
+	w.Helper()
+	p, err := ingest.New(w.config, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	w.must(err)
+	return p
+}
+
+// flat is a record of topic orders that puts a row.
+func flat(part *kafka.Partition, offset int64, value string) kafka.Record {
+	return kafka.Record{Part: part, Offset: offset, Time: 1_700_000_000_000 + offset, Value: []byte(value)}
+}
+
+// gone is a tombstone.
+func gone(part *kafka.Partition, offset int64, key string) kafka.Record {
+	return kafka.Record{Part: part, Offset: offset, Time: 1_700_000_000_000 + offset, Key: []byte(key)}
+}
+
+func partition(n int32) *kafka.Partition {
+	return &kafka.Partition{Source: kafka.MainSource, Topic: "orders", Number: n}
+}
+
+// once makes the next commit meet a fault.
+func (w *world) once(f catalog.Fault) {
+	var once sync.Once
+	w.catalog.SetFault(func(op catalog.Op, _ *http.Request) (answer catalog.Fault) {
+		if op == catalog.OpCommitTable {
+			once.Do(func() { answer = f })
+		}
+		return answer
+	})
+}
+
+// beforeCommit runs f once, when the next commit's request has arrived and nothing is done about it yet.
+func (w *world) beforeCommit(f func()) {
+	var once sync.Once
+	w.catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
+		if op == catalog.OpCommitTable {
+			run := false
+			once.Do(func() { run = true })
+			if run { // not inside Do: f commits as well
+				f()
+			}
+		}
+		return catalog.Fault{}
+	})
+}
+
+func (w *world) load() *table.Table {
+	w.Helper()
+	t, err := w.lake.Load(w.Context(), w.name)
+	w.must(err)
+	return t
+}
+
+// rows are the table's rows as "column=value …", sorted.
+func (w *world) rows() []string {
+	w.Helper()
+	columns, rows, err := w.lake.Rows(w.Context(), w.name)
+	w.must(err)
+	out := []string{}
+	for _, r := range rows {
+		var cells []string
+		for _, c := range columns {
+			if v, ok := r[c.Name]; ok {
+				cells = append(cells, c.Name+"="+v)
+			}
+		}
+		out = append(out, strings.Join(cells, " "))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (w *world) wantRows(want ...string) {
+	w.Helper()
+	if got := w.rows(); !slices.Equal(got, want) {
+		w.Errorf("the table has %q, want %q", got, want)
+	}
+}
+
+func (w *world) wantSnapshots(want int) {
+	w.Helper()
+	if got := len(w.load().Metadata().Snapshots()); got != want {
+		w.Errorf("%d snapshots, want %d", got, want)
+	}
+}
+
+// next is the ledger's next offset by partition of topic orders.
+func (w *world) next() map[int32]int64 {
+	w.Helper()
+	l, err := ledger.Read(w.load().Properties())
+	w.must(err)
+	out := map[int32]int64{}
+	for _, t := range l.Topics() {
+		for p, m := range t.Marks {
+			out[p] = m.Next
+		}
+	}
+	return out
+}
+
+// live counts what iceberg-go finds in the manifests of a snapshot.
+type live struct{ dataFiles, deleteFiles, records, positionDeletes, size int64 }
+
+func (w *world) count(s *table.Snapshot) (n live) {
+	w.Helper()
+	for _, e := range w.entries(s) {
+		f := e.DataFile()
+		n.size += f.FileSizeBytes()
+		if f.ContentType() == iceberg.EntryContentData {
+			n.dataFiles++
+			n.records += f.Count()
+		} else {
+			n.deleteFiles++
+			n.positionDeletes += f.Count()
+		}
+	}
+	return n
+}
+
+func (w *world) entries(s *table.Snapshot) (all []iceberg.ManifestEntry) {
+	w.Helper()
+	fsys := objectio.New(w.objects)
+	manifests, err := s.Manifests(fsys)
+	w.must(err)
+	for _, m := range manifests {
+		entries, err := m.FetchEntries(fsys, true)
+		w.must(err)
+		all = append(all, entries...)
+	}
+	return all
+}
+
+// orphans are the files of the table that no snapshot references. A referenced file that is not there fails the test.
+func (w *world) orphans() []string {
+	w.Helper()
+	stored := map[string]bool{}
+	for _, k := range w.objects.Keys(stack.Bucket, "") {
+		if !strings.HasSuffix(k, ".metadata.json") {
+			stored["s3://"+stack.Bucket+"/"+k] = true
+		}
+	}
+	used := func(path string) {
+		w.Helper()
+		if _, ok := w.objects.Read(stack.Bucket, strings.TrimPrefix(path, "s3://"+stack.Bucket+"/")); !ok {
+			w.Errorf("the referenced file %s is gone", path)
+		}
+		delete(stored, path)
+	}
+	var fsys iceio.IO = objectio.New(w.objects)
+	snapshots := w.load().Metadata().Snapshots()
+	for i := range snapshots {
+		used(snapshots[i].ManifestList)
+		manifests, err := snapshots[i].Manifests(fsys)
+		w.must(err)
+		for _, m := range manifests {
+			used(m.FilePath())
+		}
+		for _, e := range w.entries(&snapshots[i]) {
+			used(e.DataFile().FilePath())
+		}
+	}
+	return slices.Sorted(maps.Keys(stored))
+}
+
+func deliver(ctx context.Context, p *ingest.Pipeline, records ...kafka.Record) error {
+	slices.SortStableFunc(records, func(a, b kafka.Record) int {
+		return cmp.Or(cmp.Compare(a.Part.Number, b.Part.Number), cmp.Compare(a.Offset, b.Offset))
+	})
+	return p.Deliver(ctx, records)
+}
