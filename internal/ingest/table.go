@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/apache/iceberg-go/catalog"
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/change"
 	"github.com/frazil/frazil/internal/coerce"
@@ -89,7 +90,11 @@ func writable(m table.Metadata) error {
 func (t *target) prepare(ctx context.Context) error {
 	t.fresh = false
 	if t.head == nil {
-		if err := t.load(ctx); err != nil {
+		err := t.load(ctx)
+		if errors.Is(err, catalog.ErrNoSuchTable) {
+			return fmt.Errorf("%s: %w", t.records[0].Ref(), err)
+		}
+		if err != nil {
 			return err
 		}
 	}
