@@ -68,8 +68,29 @@ func (t *target) use(head *table.Table) (err error) {
 	if t.ledger, err = ledger.Read(head.Properties()); err != nil {
 		return err
 	}
+	if err := rolledBack(head.Metadata(), t.ledger); err != nil {
+		return err
+	}
 	t.head = head
 	return nil
+}
+
+// rolledBack refuses a table whose main branch was taken back behind the ledger (design P1): the ledger has records
+// that the table has not, and to skip them would lose them.
+func rolledBack(m table.Metadata, l *ledger.Ledger) error {
+	head := m.CurrentSnapshot()
+	for _, topic := range l.Topics() {
+		if head == nil || head.SequenceNumber < topic.Sequence || m.SnapshotByID(topic.Snapshot) != nil && !isAncestor(m, head, topic.Snapshot) {
+			return fmt.Errorf("it was rolled back behind snapshot %d, with which its ledger of topic %s was written: "+
+				"the records since then are not in it; roll forward, or set its property %s%s.%s to what it holds",
+				topic.Snapshot, topic.Name, ledger.Prefix, topic.Source, topic.Name)
+		}
+	}
+	return nil
+}
+
+func isAncestor(m table.Metadata, head *table.Snapshot, id int64) bool {
+	return slices.ContainsFunc(table.AncestorsOf(head.SnapshotID, m.SnapshotByID), func(s table.Snapshot) bool { return s.SnapshotID == id })
 }
 
 // writable refuses tables that frazil would write wrongly.
@@ -86,17 +107,21 @@ func writable(m table.Metadata) error {
 }
 
 // prepare makes the batch of the delivery: what the table's ledger does not have is decoded and coerced. Records
-// that cannot be applied are gathered in rejected.
+// that cannot be applied are gathered in rejected. None is refused by a head that may be old: the owner may have
+// changed the table since.
 func (t *target) prepare(ctx context.Context) error {
 	t.fresh = false
-	if t.head == nil {
-		err := t.load(ctx)
-		if errors.Is(err, catalog.ErrNoSuchTable) {
-			return fmt.Errorf("%s: %w", t.records[0].Ref(), err)
+	if t.head != nil {
+		if err := t.decode(); err == nil && len(t.rejected) == 0 {
+			return nil
 		}
-		if err != nil {
-			return err
-		}
+	}
+	err := t.load(ctx)
+	switch {
+	case errors.Is(err, catalog.ErrNoSuchTable): // the topic may be the wrong one as well
+		return fmt.Errorf("%s: %w", t.records[0].Ref(), err)
+	case err != nil:
+		return err
 	}
 	return t.decode()
 }

@@ -134,24 +134,29 @@ func (l *Lake) Append(ctx context.Context, name string, rows []Row) error {
 	if err != nil {
 		return err
 	}
-	schema, err := table.SchemaToArrowSchema(t.Schema(), nil, true, false)
-	if err != nil {
-		return err
-	}
-	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
-	for _, row := range rows {
-		for i, f := range schema.Fields() {
-			if err := appendText(b.Field(i), row, f.Name); err != nil {
-				return fmt.Errorf("table %s: column %s: %w", name, f.Name, err)
-			}
-		}
-	}
-	reader, err := array.NewRecordReader(schema, []arrow.RecordBatch{b.NewRecordBatch()})
+	reader, err := records(t, rows)
 	if err != nil {
 		return err
 	}
 	_, err = t.Append(ctx, reader, nil)
 	return err
+}
+
+// records are rows as iceberg-go's writer takes them.
+func records(t *table.Table, rows []Row) (array.RecordReader, error) {
+	schema, err := table.SchemaToArrowSchema(t.Schema(), nil, true, false)
+	if err != nil {
+		return nil, err
+	}
+	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
+	for _, row := range rows {
+		for i, f := range schema.Fields() {
+			if err := appendText(b.Field(i), row, f.Name); err != nil {
+				return nil, fmt.Errorf("column %s: %w", f.Name, err)
+			}
+		}
+	}
+	return array.NewRecordReader(schema, []arrow.RecordBatch{b.NewRecordBatch()})
 }
 
 func appendText(b array.Builder, row Row, column string) error {

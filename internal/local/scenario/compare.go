@@ -21,6 +21,9 @@ func (w *world) compare(ctx context.Context, last error) (differences []string, 
 	case want != "error" && last != nil:
 		add("result: expected ok, the last invocation failed: %v", last)
 	}
+	if n := len(w.scenario.Expect.DeadLetters); n > 0 {
+		add("dead_letters: expected %d, but dead letters do not exist (yet)", n)
+	}
 	if want := w.scenario.Expect.Error; want != "" && (last == nil || !strings.Contains(last.Error(), want)) {
 		add("error: expected one with %q, got: %v", want, last)
 	}

@@ -9,16 +9,11 @@ import (
 // RunFiles runs scenario files in order and prints, for each, `ok FILE` or `differs FILE` with what differs, and at the
 // end `N passed, N failed`.
 func RunFiles(ctx context.Context, out io.Writer, files []string) (failed int, err error) {
-	r, err := NewRunner()
-	if err != nil {
-		return 0, err
-	}
-	defer r.Close()
 	for _, file := range files {
 		if ctx.Err() != nil {
 			return failed, ctx.Err()
 		}
-		differences := r.runFile(ctx, file)
+		differences := runFile(ctx, file)
 		if len(differences) == 0 {
 			_, err = fmt.Fprintf(out, "ok %s\n", file)
 		} else {
@@ -36,12 +31,12 @@ func RunFiles(ctx context.Context, out io.Writer, files []string) (failed int, e
 	return failed, err
 }
 
-func (r *Runner) runFile(ctx context.Context, file string) []string {
+func runFile(ctx context.Context, file string) []string {
 	s, err := Read(file)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	differences, err := r.Run(ctx, s)
+	differences, err := Run(ctx, s)
 	if err != nil {
 		return append(differences, err.Error())
 	}

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/frazil/frazil/internal/local/lake"
@@ -53,6 +54,7 @@ type Entry struct {
 	Records  []Record `yaml:"records"`
 	Replay   *int     `yaml:"replay"`
 	Fault    *Fault   `yaml:"fault"`
+	Alter    *Alter   `yaml:"alter"`
 	Foreign  *Foreign `yaml:"foreign"`
 	Parallel []Entry  `yaml:"parallel"`
 }
@@ -80,13 +82,24 @@ type Fault struct {
 type Foreign struct {
 	Table  string `yaml:"table"`
 	Action string `yaml:"action"`
-	Rows   []Row  `yaml:"rows"`
+	Rows   []Row  `yaml:"rows"`  // of append
+	Keep   int    `yaml:"keep"`  // of expire
+	Steps  int    `yaml:"steps"` // of rollback
+}
+
+// Alter is what the table's owner changes.
+type Alter struct {
+	Table      string            `yaml:"table"`
+	Schema     []Column          `yaml:"schema"`
+	Properties map[string]string `yaml:"properties"`
 }
 
 // Expect is the end that the scenario has to come to.
 type Expect struct {
 	Tables map[string]TableEnd `yaml:"tables"`
 	Result yaml.Node           `yaml:"result"`
+	// DeadLetters has to be empty until there are any.
+	DeadLetters []yaml.Node `yaml:"dead_letters"`
 	// Error is a text that the error of the last invocation has to hold.
 	Error string `yaml:"error"`
 }
@@ -121,7 +134,15 @@ func Parse(text []byte) (*Scenario, error) {
 var unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
 
 func explain(err error) error {
-	return errors.New(unknownKey.ReplaceAllString(err.Error(), "the key $1 does not exist (yet)"))
+	var wrong *yaml.TypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	var lines []string
+	for _, line := range wrong.Errors {
+		lines = append(lines, unknownKey.ReplaceAllString(line, "the key $1 does not exist (yet)"))
+	}
+	return errors.New(strings.Join(lines, "; "))
 }
 
 // Kafka is the record as Kafka holds it. Without a timestamp it is 1700000000000 + offset.

@@ -6,16 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
-	"sync"
 
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafkaevent"
-	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/lake"
-	"github.com/frazil/frazil/internal/local/objectio"
-	"github.com/frazil/frazil/internal/local/objects"
 	"github.com/frazil/frazil/internal/local/source"
 	"github.com/frazil/frazil/internal/local/stack"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -23,31 +18,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Runner runs scenarios against one object store. It is safe for concurrent use.
-type Runner struct {
-	stack   *stack.Stack // of which only the store is used
-	objects *objects.Server
-	store   string
-
-	mu sync.Mutex
-	n  int
-}
-
-// NewRunner starts what scenarios share.
-func NewRunner() (*Runner, error) {
-	r := &Runner{stack: &stack.Stack{}, objects: objects.New(stack.Bucket)}
-	var err error
-	r.store, err = r.stack.Serve("", r.objects)
-	return r, err
-}
-
-// Close ends what NewRunner and the scenarios started.
-func (r *Runner) Close() { r.stack.Close() }
-
 // world is where one scenario happens.
 type world struct {
+	*stack.Stack
 	scenario *Scenario
-	catalog  *catalog.Server
 	config   *config.Config
 	lake     *lake.Lake
 	events   [][]byte // of the entries so far; nil for entries without records
@@ -56,9 +30,14 @@ type world struct {
 }
 
 // Run runs one scenario. The differences say how its end is not the expected one; err says that it could not be run.
-func (r *Runner) Run(ctx context.Context, s *Scenario) (differences []string, err error) {
-	w, err := r.newWorld(ctx, s)
+func Run(ctx context.Context, s *Scenario) (differences []string, err error) {
+	parts, err := stack.StartLake()
 	if err != nil {
+		return nil, err
+	}
+	defer parts.Close()
+	w := &world{Stack: parts, scenario: s, loaded: map[string]int{}}
+	if err := w.open(ctx); err != nil {
 		return nil, err
 	}
 	var last error
@@ -70,33 +49,17 @@ func (r *Runner) Run(ctx context.Context, s *Scenario) (differences []string, er
 	return w.compare(ctx, last)
 }
 
-func (r *Runner) newWorld(ctx context.Context, s *Scenario) (*world, error) {
-	r.mu.Lock()
-	r.n++
-	prefix := fmt.Sprintf("s3://%s/scenario%d", stack.Bucket, r.n)
-	r.mu.Unlock()
-	w := &world{scenario: s, catalog: catalog.New(prefix, objectio.New(r.objects)), loaded: map[string]int{}}
-	uri, err := r.serve(w.catalog)
-	if err != nil {
-		return nil, err
+func (w *world) open(ctx context.Context) (err error) {
+	if w.config, err = withCatalog(w.scenario.Config, w.CatalogConfig()); err != nil {
+		return err
 	}
-	at := stack.Endpoints{Store: r.store, Catalog: uri}.CatalogConfig()
-	if w.config, err = withCatalog(s.Config, at); err != nil {
-		return nil, err
-	}
-	if w.lake, err = lake.Open(ctx, at); err != nil {
-		return nil, err
+	if w.lake, err = lake.Open(ctx, w.CatalogConfig()); err != nil {
+		return err
 	}
 	if w.pipeline, err = w.newPipeline(); err != nil {
-		return nil, err
+		return err
 	}
-	return w, w.createTables(ctx)
-}
-
-func (r *Runner) serve(h http.Handler) (string, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.stack.Serve("", h)
+	return w.createTables(ctx)
 }
 
 // withCatalog reads the scenario's configuration with the catalog main in it.
@@ -164,10 +127,12 @@ func (w *world) step(ctx context.Context, e *Entry, last error) (invoked, err er
 		return w.parallel(ctx, e.Parallel)
 	case e.Fault != nil:
 		return last, w.fault(e.Fault)
+	case e.Alter != nil:
+		return last, w.alter(ctx, e.Alter)
 	case e.Foreign != nil:
 		return last, w.foreign(ctx, e.Foreign)
 	}
-	return nil, errors.New("an entry without records, replay, parallel, fault or foreign")
+	return nil, errors.New("an entry without records, replay, parallel, fault, alter or foreign")
 }
 
 func (e *Entry) event() ([]byte, error) {
@@ -206,42 +171,4 @@ func (w *world) parallel(ctx context.Context, entries []Entry) (invoked, err err
 		g.Go(func() error { return deliver(ctx, p, event) })
 	}
 	return g.Wait(), nil
-}
-
-// fault makes the catalog answer the next commit wrongly.
-func (w *world) fault(f *Fault) error {
-	faults := map[string]catalog.Fault{
-		"refused":            catalog.Refuse(http.StatusConflict),
-		"applied-then-504":   catalog.ApplyThenStatus(http.StatusGatewayTimeout),
-		"applied-then-reset": catalog.ApplyThenDrop(),
-	}
-	fault, ok := faults[f.Kind]
-	if f.At != "commit" || !ok {
-		return fmt.Errorf("fault: at %s with kind %s does not exist (yet)", f.At, f.Kind)
-	}
-	var once sync.Once
-	w.catalog.SetFault(func(op catalog.Op, _ *http.Request) (answer catalog.Fault) {
-		if op == catalog.OpCommitTable {
-			once.Do(func() { answer = fault })
-		}
-		return answer
-	})
-	return nil
-}
-
-func (w *world) foreign(ctx context.Context, f *Foreign) error {
-	if f.Action != "append" {
-		return fmt.Errorf("foreign: the action %s does not exist (yet)", f.Action)
-	}
-	for _, t := range w.scenario.Tables {
-		if t.Name != f.Table {
-			continue
-		}
-		rows, err := literals(t.Spec().Columns, f.Rows)
-		if err != nil {
-			return fmt.Errorf("foreign: %w", err)
-		}
-		return w.lake.Append(ctx, f.Table, rows)
-	}
-	return fmt.Errorf("foreign: there is no table %s", f.Table)
 }

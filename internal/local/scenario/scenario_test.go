@@ -18,11 +18,6 @@ func TestScenarios(t *testing.T) {
 	if err != nil || len(seeds) == 0 {
 		t.Fatalf("no seeds: %v", err)
 	}
-	r, err := scenario.NewRunner()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(r.Close)
 	for _, file := range append(files, seeds...) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".yaml"), func(t *testing.T) {
 			t.Parallel()
@@ -30,7 +25,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			differences, err := r.Run(t.Context(), s)
+			differences, err := scenario.Run(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -72,35 +72,45 @@ type Stack struct {
 
 // Start runs the parts, at free ports or, when fixed, at the addresses of Fixed.
 func Start(fixed bool) (*Stack, error) {
-	s := &Stack{Objects: objects.New(Bucket)}
-	s.Catalog = catalog.New(Warehouse, objectio.New(s.Objects))
-	at := func(addr string) string {
-		if fixed {
-			return addr
-		}
-		return ""
-	}
-	port := 0
+	s := &Stack{}
+	port, store, cat := 0, "", ""
 	if fixed {
-		port = kafkaPort
+		port, store, cat = kafkaPort, StoreAddr, CatalogAddr
 	}
 	b, err := broker.Start(broker.Options{Port: port})
 	if err != nil {
 		return nil, err
 	}
 	s.broker, s.Kafka = b, b.Addr()
-	if s.Store, err = s.Serve(at(StoreAddr), s.Objects); err == nil {
-		s.Endpoints.Catalog, err = s.Serve(at(CatalogAddr), s.Catalog)
-	}
-	if err != nil {
+	if err := s.startLake(store, cat); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// Serve adds an HTTP server to the stack and returns its address as http://….
-func (s *Stack) Serve(addr string, h http.Handler) (string, error) {
+// StartLake runs store and catalog alone, at free ports.
+func StartLake() (*Stack, error) {
+	s := &Stack{}
+	if err := s.startLake("", ""); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Stack) startLake(store, catalogAddr string) (err error) {
+	s.Objects = objects.New(Bucket)
+	s.Catalog = catalog.New(Warehouse, objectio.New(s.Objects))
+	if s.Store, err = s.serve(store, s.Objects); err != nil {
+		return err
+	}
+	s.Endpoints.Catalog, err = s.serve(catalogAddr, s.Catalog)
+	return err
+}
+
+// serve adds an HTTP server to the stack and returns its address as http://….
+func (s *Stack) serve(addr string, h http.Handler) (string, error) {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", cmp.Or(addr, "127.0.0.1:0"))
 	if err != nil {
 		return "", err

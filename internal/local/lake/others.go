@@ -1,0 +1,100 @@
+package lake
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/apache/iceberg-go"
+	"github.com/apache/iceberg-go/table"
+)
+
+// Compact rewrites all live rows into new files, as another engine's compaction does, in one snapshot.
+func (l *Lake) Compact(ctx context.Context, name string) error {
+	_, rows, err := l.Rows(ctx, name)
+	if err != nil {
+		return err
+	}
+	t, err := l.Load(ctx, name)
+	if err != nil {
+		return err
+	}
+	reader, err := records(t, rows)
+	if err != nil {
+		return err
+	}
+	_, err = t.Overwrite(ctx, reader, nil)
+	return err
+}
+
+// Expire removes all snapshots but the last ones.
+func (l *Lake) Expire(ctx context.Context, name string, keep int) error {
+	return l.transact(ctx, name, func(tx *table.Transaction) error {
+		return tx.ExpireSnapshots(table.WithRetainLast(keep), table.WithOlderThan(0))
+	})
+}
+
+// Rollback makes main the snapshot that was so many steps before it.
+func (l *Lake) Rollback(ctx context.Context, name string, steps int) error {
+	return l.transact(ctx, name, func(tx *table.Transaction) error {
+		t, err := l.Load(ctx, name)
+		if err != nil {
+			return err
+		}
+		meta := t.Metadata()
+		ancestors := table.AncestorsOf(meta.CurrentSnapshot().SnapshotID, meta.SnapshotByID)
+		if steps < 1 || steps >= len(ancestors) {
+			return fmt.Errorf("table %s has no snapshot %d steps back", name, steps)
+		}
+		return tx.RollbackToSnapshot(ancestors[steps].SnapshotID)
+	})
+}
+
+// SetProperties sets table properties.
+func (l *Lake) SetProperties(ctx context.Context, name string, properties map[string]string) error {
+	return l.transact(ctx, name, func(tx *table.Transaction) error { return tx.SetProperties(properties) })
+}
+
+// Alter gives a table the given columns: those that it has not are added as optional ones, those that it alone has are
+// dropped, and types are widened.
+func (l *Lake) Alter(ctx context.Context, name string, columns []Column) error {
+	want, err := Spec{Name: name, Columns: columns}.schema()
+	if err != nil {
+		return err
+	}
+	return l.transact(ctx, name, func(tx *table.Transaction) error {
+		t, err := l.Load(ctx, name)
+		if err != nil {
+			return err
+		}
+		u := tx.UpdateSchema(true, false)
+		for _, f := range want.Fields() {
+			have, ok := t.Schema().FindFieldByName(f.Name)
+			switch {
+			case !ok:
+				u.AddColumn([]string{f.Name}, f.Type, "", false, nil)
+			case !have.Type.Equals(f.Type):
+				u.UpdateColumn([]string{f.Name}, table.ColumnUpdate{FieldType: iceberg.Optional[iceberg.Type]{Valid: true, Val: f.Type}})
+			}
+		}
+		for _, f := range t.Schema().Fields() {
+			if !slices.ContainsFunc(columns, func(c Column) bool { return c.Name == f.Name }) {
+				u.DeleteColumn([]string{f.Name})
+			}
+		}
+		return u.Commit()
+	})
+}
+
+func (l *Lake) transact(ctx context.Context, name string, change func(*table.Transaction) error) error {
+	t, err := l.Load(ctx, name)
+	if err != nil {
+		return err
+	}
+	tx := t.NewTransaction()
+	if err := change(tx); err != nil {
+		return err
+	}
+	_, err = tx.Commit(ctx)
+	return err
+}
