@@ -18,16 +18,16 @@ import (
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog"
 	"github.com/apache/iceberg-go/catalog/rest"
-	iceio "github.com/apache/iceberg-go/io"
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/local/objectio"
 	"github.com/frazil/frazil/internal/warehouse"
 )
 
 // Lake is an open catalog with its store.
 type Lake struct {
 	catalog *rest.Catalog
-	files   files
+	files   *objectio.FS
 }
 
 // Open connects to a catalog. The Lake works as long as ctx lives.
@@ -36,7 +36,7 @@ func Open(ctx context.Context, c config.Catalog) (*Lake, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Lake{catalog: w.Catalog(), files: files{ctx, w.Store}}, nil
+	return &Lake{catalog: w.Catalog(), files: objectio.Over(files{ctx, w.Store})}, nil
 }
 
 // Column is a column of a table to make. Type is an Iceberg type's text, as decimal(10,2).
@@ -120,12 +120,7 @@ func (s Spec) schema() (*iceberg.Schema, error) {
 
 // Load reads a table's current state.
 func (l *Lake) Load(ctx context.Context, name string) (*table.Table, error) {
-	t, err := l.catalog.LoadTable(ctx, Ident(name))
-	if err != nil {
-		return nil, err
-	}
-	open := func(context.Context) (iceio.IO, error) { return l.files, nil }
-	return table.New(t.Identifier(), t.Metadata(), t.MetadataLocation(), open, l.catalog), nil
+	return objectio.Table(ctx, l.catalog, Ident(name), l.files)
 }
 
 // Append adds rows as another writer would: one snapshot, nothing looked up.

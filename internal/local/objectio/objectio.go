@@ -1,4 +1,5 @@
-// Package objectio lets iceberg-go read and write the objects of an embedded S3 server without HTTP.
+// Package objectio lets iceberg-go read and write objects: those of an embedded S3 server without HTTP, or those of any
+// store of whole objects.
 //
 // FS implements iceberg-go's file IO for s3:// addresses. Names are "s3://bucket/key" (s3a and s3n too); everything
 // else is fs.ErrInvalid. A file becomes visible, whole, when its writer is closed. There are no directories.
@@ -21,16 +22,27 @@ import (
 	"github.com/frazil/frazil/internal/local/objects"
 )
 
-// FS is a file IO over one server. It is safe for concurrent use.
-type FS struct{ server *objects.Server }
+// Store keeps whole objects under their s3:// addresses. An object that is not there is fs.ErrNotExist where the store
+// can tell.
+type Store interface {
+	Read(name string) ([]byte, error)
+	Write(name string, data []byte) error
+	Delete(name string) error
+}
+
+// FS is a file IO over one store. It is as safe for concurrent use as the store.
+type FS struct{ store Store }
 
 var (
 	_ iceio.ReadFileIO  = (*FS)(nil)
 	_ iceio.WriteFileIO = (*FS)(nil)
 )
 
-// New returns a file IO over server.
-func New(server *objects.Server) *FS { return &FS{server: server} }
+// New returns a file IO over an embedded server.
+func New(server *objects.Server) *FS { return Over(embedded{server}) }
+
+// Over returns a file IO over a store.
+func Over(store Store) *FS { return &FS{store} }
 
 // Table loads a table through cat and rebuilds it on fsys, so that its files are read and written in this process.
 func Table(ctx context.Context, cat *rest.Catalog, ident table.Identifier, fsys *FS) (*table.Table, error) {
@@ -54,60 +66,75 @@ func Split(name string) (bucket, key string, err error) {
 
 // Open opens an object for reading.
 func (f *FS) Open(name string) (iceio.File, error) {
-	data, err := f.read("open", name)
+	data, err := f.store.Read(name)
 	if err != nil {
-		return nil, err
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return &file{Reader: bytes.NewReader(data), name: name}, nil
 }
 
 // ReadFile returns a copy of an object's bytes.
 func (f *FS) ReadFile(name string) ([]byte, error) {
-	data, err := f.read("open", name)
-	return bytes.Clone(data), err
+	data, err := f.store.Read(name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return bytes.Clone(data), nil
 }
 
 // Create returns a writer whose bytes become the object when it is closed.
 func (f *FS) Create(name string) (iceio.FileWriter, error) {
-	bucket, key, err := Split(name)
-	if err != nil {
+	if _, _, err := Split(name); err != nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
 	}
-	return &writer{server: f.server, bucket: bucket, key: key}, nil
+	return &writer{store: f.store, name: name}, nil
 }
 
 // WriteFile stores a copy of p.
 func (f *FS) WriteFile(name string, p []byte) error {
-	bucket, key, err := Split(name)
-	if err != nil {
+	if err := f.store.Write(name, bytes.Clone(p)); err != nil {
 		return &fs.PathError{Op: "write", Path: name, Err: err}
 	}
-	f.server.Write(bucket, key, bytes.Clone(p))
 	return nil
 }
 
-// Remove deletes an object; one that is not there is fs.ErrNotExist.
+// Remove deletes an object.
 func (f *FS) Remove(name string) error {
-	bucket, key, err := Split(name)
-	if err == nil && !f.server.Delete(bucket, key) {
-		err = fs.ErrNotExist
-	}
-	if err != nil {
+	if err := f.store.Delete(name); err != nil {
 		return &fs.PathError{Op: "remove", Path: name, Err: err}
 	}
 	return nil
 }
 
-func (f *FS) read(op, name string) ([]byte, error) {
+// embedded is an embedded server as a Store. It keeps what it is given and gives what it keeps, without copies.
+type embedded struct{ server *objects.Server }
+
+func (e embedded) Read(name string) ([]byte, error) {
 	bucket, key, err := Split(name)
 	if err != nil {
-		return nil, &fs.PathError{Op: op, Path: name, Err: err}
+		return nil, err
 	}
-	data, ok := f.server.Read(bucket, key)
+	data, ok := e.server.Read(bucket, key)
 	if !ok {
-		return nil, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+		return nil, fs.ErrNotExist
 	}
 	return data, nil
+}
+
+func (e embedded) Write(name string, data []byte) error {
+	bucket, key, err := Split(name)
+	if err == nil {
+		e.server.Write(bucket, key, data)
+	}
+	return err
+}
+
+func (e embedded) Delete(name string) error {
+	bucket, key, err := Split(name)
+	if err == nil && !e.server.Delete(bucket, key) {
+		err = fs.ErrNotExist
+	}
+	return err
 }
 
 type file struct {
@@ -132,9 +159,9 @@ func (info) Sys() any           { return nil }
 
 type writer struct {
 	bytes.Buffer
-	server      *objects.Server
-	bucket, key string
-	closed      bool
+	store  Store
+	name   string
+	closed bool
 }
 
 func (w *writer) Write(p []byte) (int, error) {
@@ -156,6 +183,5 @@ func (w *writer) Close() error {
 		return fs.ErrClosed
 	}
 	w.closed = true
-	w.server.Write(w.bucket, w.key, w.Bytes())
-	return nil
+	return w.store.Write(w.name, w.Bytes())
 }
