@@ -269,7 +269,7 @@ func TestAnyLayoutIsRead(t *testing.T) {
 	columns := []column{{2, "k1", names.NewArray()}, {77, "other", longs(make([]int64, n)...)}, {1, "k0", ids.NewArray()}}
 	schema := keyed(t, prim.Int64, prim.String)
 	pair := func(i int64) []rows.Cell { return []rows.Cell{{Int: i}, {Bytes: fmt.Appendf(nil, "name %d", i%50)}} }
-	keys := keysOf(schema, pair(0), pair(3), pair(4095), pair(4096), pair(9999), []rows.Cell{{Int: 5}, {Bytes: []byte("name 6")}})
+	keys := keysOf(schema, pair(0), pair(3), pair(4095), pair(4096), pair(9999), []rows.Cell{{Int: 5}, {Bytes: []byte("name 6")}}, pair(5004))
 	for name, options := range map[string][]parquet.WriterProperty{
 		"plain v1":            {parquet.WithDictionaryDefault(false), parquet.WithDataPageVersion(parquet.DataPageV1)},
 		"plain v2":            {parquet.WithDictionaryDefault(false), parquet.WithDataPageVersion(parquet.DataPageV2)},
@@ -287,7 +287,7 @@ func TestAnyLayoutIsRead(t *testing.T) {
 			t.Parallel()
 			s := newShelf()
 			f := s.parquet(t, "s3://b/f", columns, options...)
-			want(t, find(t, s, &locate.Snapshot{Data: []locate.File{f}}, schema, keys), "0@f:0", "2@f:4095", "3@f:4096", "4@f:9999")
+			want(t, find(t, s, &locate.Snapshot{Data: []locate.File{f}}, schema, keys), "0@f:0", "2@f:4095", "3@f:4096", "6@f:5004", "4@f:9999")
 		})
 	}
 }
