@@ -206,9 +206,10 @@ func (w *world) entries(s *table.Snapshot) (all []iceberg.ManifestEntry) {
 	manifests, err := s.Manifests(fsys)
 	w.must(err)
 	for _, m := range manifests {
-		entries, err := m.FetchEntries(fsys, true)
-		w.must(err)
-		all = append(all, entries...)
+		for e, err := range m.Entries(fsys, true) {
+			w.must(err)
+			all = append(all, e)
+		}
 	}
 	return all
 }
