@@ -9,6 +9,7 @@ package warehouse
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -40,7 +41,7 @@ func Open(ctx context.Context, name string, c config.Catalog) (*Warehouse, error
 	options := []rest.Option{
 		rest.WithCustomTransport(transport),
 		rest.WithWarehouseLocation(c.Warehouse),
-		rest.WithAdditionalProps(iceberg.Properties(c.Properties)),
+		rest.WithAdditionalProps(maps.Clone(iceberg.Properties(c.Properties))), // the catalog takes its properties out of the map
 	}
 	if c.Auth.Type == "sigv4" {
 		options = append(options, rest.WithAwsConfig(cfg), rest.WithSigV4RegionSvc(c.Auth.Region, c.Auth.Service))
