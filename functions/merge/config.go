@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/frazil/frazil/internal/config"
@@ -9,7 +10,16 @@ import (
 
 // readConfig takes the configuration from FRAZIL_CONFIG, which is the document itself or the path of a file that
 // the function ships with, or from the six variables of the one-table case.
-func readConfig(getenv func(string) string, readFile func(string) ([]byte, error)) (*config.Config, error) {
+func readConfig(environ []string, readFile func(string) ([]byte, error)) (*config.Config, error) {
+	values := map[string]string{}
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "FRAZIL_") && name != "FRAZIL_CONFIG" && !slices.Contains(config.Variables, name) {
+			return nil, fmt.Errorf("%s: there is no such variable; there are FRAZIL_CONFIG, %s", name, strings.Join(config.Variables, ", "))
+		}
+		values[name] = value
+	}
+	getenv := func(name string) string { return values[name] }
 	text := getenv("FRAZIL_CONFIG")
 	if text == "" {
 		return config.FromVariables(getenv)

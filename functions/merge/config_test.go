@@ -29,8 +29,21 @@ func variables() map[string]string {
 	}
 }
 
-func env(values map[string]string) func(string) string {
-	return func(name string) string { return values[name] }
+func env(values map[string]string) []string {
+	out := []string{"PATH=/usr/bin", "AWS_REGION=eu-west-1"}
+	for name, value := range values {
+		out = append(out, name+"="+value)
+	}
+	return out
+}
+
+func TestConfigRefusesAVariableThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	values := variables()
+	values["FRAZIL_KEYS"] = "id"
+	if _, err := readConfig(env(values), noFiles); err == nil || !strings.Contains(err.Error(), "FRAZIL_KEYS: there is no such variable") {
+		t.Errorf("got %v", err)
+	}
 }
 
 func noFiles(name string) ([]byte, error) {

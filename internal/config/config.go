@@ -60,6 +60,9 @@ var Variables = []string{
 // FRAZIL_WAREHOUSE may be absent.
 func FromVariables(get func(string) string) (*Config, error) {
 	var p problems
+	if strings.Contains(get("FRAZIL_TABLE"), ":") {
+		p.add("FRAZIL_TABLE: must be namespace.table, without a catalog")
+	}
 	for _, name := range []string{"FRAZIL_CATALOG_URI", "FRAZIL_TOPICS", "FRAZIL_TABLE", "FRAZIL_FORMAT"} {
 		if get(name) == "" {
 			p.add("%s is not set (without FRAZIL_CONFIG it is needed)", name)
@@ -110,14 +113,35 @@ func (d document) check(p *problems) *Config {
 			p.add("%s.table: there is no catalog %q", at, route.Table.Catalog)
 		}
 		for _, t := range route.Topics {
-			if other, twice := topics[t]; twice {
+			if other, twice := topics[t]; twice && other != i {
 				p.add("%s.topics: %s is in routes[%d] too; a topic feeds one route", at, t, other)
 			}
 			topics[t] = i
 		}
 		c.Routes = append(c.Routes, route)
 	}
+	c.checkPatterns(p)
 	return c
+}
+
+// checkPatterns finds the names that a pattern of another route matches too. What two patterns have in common shows only
+// when a record comes.
+func (c *Config) checkPatterns(p *problems) {
+	for i, with := range c.Routes {
+		for _, topic := range with.Topics {
+			re, is, err := Pattern(topic)
+			if !is || err != nil {
+				continue
+			}
+			for j, other := range c.Routes {
+				for _, name := range other.Topics {
+					if i != j && re.MatchString(name) {
+						p.add("routes[%d].topics: %s matches %s of routes[%d]; a topic feeds one route", i, topic, name, j)
+					}
+				}
+			}
+		}
+	}
 }
 
 func (d catalogDoc) check(at string, p *problems) Catalog {
@@ -133,18 +157,29 @@ func (d catalogDoc) check(at string, p *problems) Catalog {
 	default:
 		c.Auth = awsAuth(u.Hostname())
 	}
-	if d.Auth.Type != "" {
-		c.Auth = Auth{Type: d.Auth.Type, Service: cmp.Or(d.Auth.Service, c.Auth.Service), Region: cmp.Or(d.Auth.Region, c.Auth.Region)}
-	}
-	switch c.Auth.Type {
-	case "", "none", "sigv4":
-	default:
-		p.add("%s.auth.type: must be none or sigv4", at)
-	}
-	if c.Auth.Type == "sigv4" && c.Auth.Service == "" {
-		p.add("%s.auth.service: sigv4 needs it (glue or s3tables)", at)
-	}
+	d.Auth.check(&c.Auth, at+".auth", p)
 	return c
+}
+
+// check lays what is written over the signing that the address asks for.
+func (d authDoc) check(a *Auth, at string, p *problems) {
+	if d.Type != "" {
+		a.Type = d.Type
+	}
+	a.Service, a.Region = cmp.Or(d.Service, a.Service), cmp.Or(d.Region, a.Region)
+	switch a.Type {
+	case "", "none":
+		if d.Service+d.Region != "" {
+			p.add("%s.type: service and region are of sigv4", at)
+		}
+		*a = Auth{Type: a.Type}
+	case "sigv4":
+		if a.Service != "glue" && a.Service != "s3tables" {
+			p.add("%s.service: must be glue or s3tables", at)
+		}
+	default:
+		p.add("%s.type: must be none or sigv4", at)
+	}
 }
 
 // awsAuth is the signing that AWS's own Iceberg endpoints (glue.REGION.amazonaws.com, s3tables.REGION…) ask for.

@@ -59,6 +59,33 @@ routes:
 	}
 }
 
+func TestParseRefusesWhatWouldBeIgnoredOrMeanSomethingElse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ old, new, want string }{
+		{`{uri: "http://localhost:8181"}`, `{uri: "http://localhost:8181", auth: {service: glue}}`, "catalogs.main.auth.type"},
+		{`{uri: "http://localhost:8181"}`, `{uri: "http://localhost:8181", auth: {type: sigv4, service: gluee}}`, "catalogs.main.auth.service"},
+		{"[orders]", `["/orders"]`, "a pattern stands between slashes"},
+		{"[orders]", `[orders, orders]`, "names orders twice"},
+		{"routes: [", `routes: [{topics: ["/o.*/"], format: flat, table: "main:a.b"}, `, "/o.*/ matches orders of routes[1]"},
+	} {
+		_, err := config.Parse([]byte(strings.Replace(smallest, c.old, c.new, 1)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want an error with %q", c.new, err, c.want)
+		}
+	}
+}
+
+func TestParseTakesAnEmptyRuleForNone(t *testing.T) {
+	t.Parallel()
+	c, err := config.Parse([]byte(strings.Replace(smallest, "format: flat,", "format: debezium, absent: , unavailable: ,", 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := c.Routes[0]; r.Absent != config.Keep || r.Unavailable != config.Keep {
+		t.Errorf("absent %q, unavailable %q", r.Absent, r.Unavailable)
+	}
+}
+
 func TestParseReadsABareNullAsTheWord(t *testing.T) {
 	t.Parallel()
 	c, err := config.Parse([]byte(strings.Replace(smallest, "format: flat", "format: debezium, absent: null, unavailable: error", 1)))
@@ -99,6 +126,10 @@ func TestFromVariables(t *testing.T) {
 	r := c.Routes[0]
 	if diff := cmp.Diff([]any{r.Topics, r.Key, r.Table.String()}, []any{[]string{"a", "b"}, []string{"x", "y"}, "main:silver.t"}); diff != "" {
 		t.Error(diff)
+	}
+	vars["FRAZIL_TABLE"] = "main:silver.t"
+	if _, err := config.FromVariables(func(k string) string { return vars[k] }); err == nil || !strings.Contains(err.Error(), "FRAZIL_TABLE") {
+		t.Errorf("a catalog in FRAZIL_TABLE: got %v", err)
 	}
 	delete(vars, "FRAZIL_TABLE")
 	delete(vars, "FRAZIL_FORMAT")

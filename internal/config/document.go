@@ -97,14 +97,14 @@ func explain(problem string) string {
 	return problem
 }
 
-// word is the text of a scalar, where a bare null is the word "null".
+// word is the text of a scalar, where a bare null is the word "null". Nothing behind the colon is no word at all.
 func word(n yaml.Node) (text string, ok bool) {
 	switch {
 	case n.Kind == 0:
 		return "", true
 	case n.Kind != yaml.ScalarNode:
 		return "", false
-	case n.Tag == "!!null":
+	case n.Tag == "!!null" && n.Value != "":
 		return "null", true
 	}
 	return n.Value, true

@@ -63,7 +63,7 @@ func (d routeDoc) check(at string, p *problems) Route {
 	case d.Format == "":
 		p.add("%s.format: is not given", at)
 	case !known:
-		p.add("%s.format: must be one of %s", at, strings.Join(Formats(), ", "))
+		p.add("%s.format: must be %s", at, oneOf(Formats()))
 	}
 	r.Table = checkTable(d.Table, at, p)
 	if twice := repeated(d.Key); twice != "" {
@@ -91,14 +91,19 @@ func checkTopics(topics []string, at string, p *problems) {
 		p.add("%s.topics: none is given", at)
 	}
 	for _, t := range topics {
-		if t == "" {
-			p.add("%s.topics: a name is empty", at)
-		}
-		if _, _, err := Pattern(t); err != nil {
+		if _, pattern, err := Pattern(t); err != nil {
 			p.add("%s.topics: %w", at, err)
+		} else if !pattern && !topicName.MatchString(t) {
+			p.add("%s.topics: %q is no topic's name; a pattern stands between slashes", at, t)
 		}
 	}
+	if twice := repeated(topics); twice != "" {
+		p.add("%s.topics: names %s twice", at, twice)
+	}
 }
+
+// topicName is what Kafka lets a topic be called.
+var topicName = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 
 // Pattern compiles a topic that is written as a regular expression between slashes; ok is false for a plain
 // name. The expression has to match the whole topic.
@@ -137,15 +142,23 @@ func choose[T ~string](at string, got, fallback T, p *problems, allowed ...T) T 
 		return fallback
 	}
 	if !slices.Contains(allowed, got) {
-		p.add("%s: must be one of %v", at, allowed)
+		p.add("%s: must be %s", at, oneOf(allowed))
 	}
 	return got
+}
+
+func oneOf[T ~string](words []T) string {
+	var text []string
+	for _, w := range words {
+		text = append(text, string(w))
+	}
+	return strings.Join(text[:len(text)-1], ", ") + " or " + text[len(text)-1]
 }
 
 func chooseWord(at string, n yaml.Node, fallback Rule, p *problems, allowed ...Rule) Rule {
 	text, ok := word(n)
 	if !ok {
-		p.add("%s: must be one of %v", at, allowed)
+		p.add("%s: must be %s", at, oneOf(allowed))
 		return fallback
 	}
 	return choose(at, Rule(text), fallback, p, allowed...)
