@@ -19,8 +19,9 @@ help: # @HELP List the targets.
 	@awk -F '# @HELP ' '/^[a-z]+:.*# @HELP/ {sub(/:.*/, "", $$1); printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: # @HELP Start everything in one process, send the seeds' changes through the function, print and check the tables.
-	go run ./localstack demo
+demo: # @HELP Start everything on this machine, send the seeds' changes through the function, print and check the tables.
+	@echo 'compiling (the first time takes minutes) …'
+	@go run ./localstack demo
 
 .PHONY: test
 test: # @HELP Run all Go tests, with the race detector where a C compiler is found (RACE= turns it off).

@@ -48,8 +48,8 @@ type command struct {
 
 var commands = []command{
 	{"demo", "", "run the seeds through the function and check the tables", runDemo},
-	{"up", "[-seeds] [-compose]", "keep broker, store, catalog and function running", runUp},
-	{"produce", "SEED… | -topic TOPIC", "send a seed's records, or lines KEY<TAB>VALUE from standard input", runProduce},
+	{"up", "[FILE…]", "keep broker, store, catalog and function running, for the seeds' tables or those of scenario files", runUp},
+	{"produce", "SEED|FILE… | -topic TOPIC", "send the records of a seed (financial, orders, retail) or a scenario file, or lines KEY<TAB>VALUE", runProduce},
 	{"rows", "TABLE", "print a table's rows", show("rows")},
 	{"snapshots", "TABLE", "print a table's snapshots", show("snapshots")},
 	{"ledger", "TABLE", "print which offsets a table holds", show("ledger")},
@@ -70,16 +70,19 @@ func run(ctx context.Context, args []string, in io.Reader, out *os.File) error {
 		}
 	}
 	usage(out)
-	if len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help" || args[0] == "help") {
+	switch {
+	case len(args) == 0:
+		return errReported
+	case slices.Contains([]string{"-h", "-help", "--help", "help"}, args[0]):
 		return nil
 	}
-	return errReported
+	return fmt.Errorf("there is no command %s", args[0])
 }
 
 func usage(out io.Writer) {
 	fmt.Fprintln(out, "usage: go run ./localstack COMMAND [-h]")
 	for _, c := range commands {
-		fmt.Fprintf(out, "  %-10s %-22s %s\n", c.name, c.args, c.help)
+		fmt.Fprintf(out, "  %-10s %-26s %s\n", c.name, c.args, c.help)
 	}
 }
 
@@ -109,9 +112,41 @@ func seeds() ([]demo.Seed, error) {
 	return out, nil
 }
 
+// named are the seeds, or else the scenario files, of these names.
+func named(names []string) ([]demo.Seed, error) {
+	known, err := seeds()
+	if err != nil {
+		return nil, err
+	}
+	var out []demo.Seed
+	for _, name := range names {
+		if i := slices.IndexFunc(known, func(s demo.Seed) bool { return s.Name == name }); i >= 0 {
+			out = append(out, known[i])
+			continue
+		}
+		s, err := scenario.Read(name)
+		if err != nil {
+			return nil, fmt.Errorf("%s is no seed (financial, orders, retail) and no scenario file: %w", name, err)
+		}
+		out = append(out, demo.Seed{Name: name, Scenario: s})
+	}
+	return out, nil
+}
+
+// parse reads a command's flags and refuses arguments where it has none.
+func parse(f *flag.FlagSet, args []string, takes bool) error {
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if !takes && f.NArg() > 0 {
+		return fmt.Errorf("%s takes no argument %s", f.Name(), f.Arg(0))
+	}
+	return nil
+}
+
 func runDemo(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) (err error) {
 	f.StringVar(&o.Bootstrap, "bootstrap", "", "a built functions/merge to run (default: build it)")
-	if err := f.Parse(args); err != nil {
+	if err := parse(f, args, false); err != nil {
 		return err
 	}
 	if o.Seeds, err = seeds(); err != nil {
@@ -127,26 +162,32 @@ func runUp(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, ar
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if o.Seeds, err = seeds(); err != nil {
+	if o.Seeds, err = seeds(); f.NArg() > 0 {
+		o.Seeds, err = named(f.Args())
+	}
+	if err != nil {
 		return err
 	}
 	return demo.Up(ctx, o, *compose, *fill)
 }
 
-// endpoints defines the flags for where the parts of `up` are.
+// endpoints defines the flags for where the store and catalog of `up` are.
 func endpoints(f *flag.FlagSet) *stack.Endpoints {
 	e := stack.Fixed()
-	f.StringVar(&e.Kafka, "kafka", e.Kafka, "the broker's address")
 	f.StringVar(&e.Store, "store", e.Store, "the S3 endpoint")
 	f.StringVar(&e.Catalog, "catalog", e.Catalog, "the catalog's address")
 	return &e
 }
 
 func runProduce(ctx context.Context, o demo.Options, in io.Reader, f *flag.FlagSet, args []string) error {
-	at := endpoints(f)
-	topic := f.String("topic", "", "send standard input's lines to this topic")
+	at := stack.Fixed()
+	f.StringVar(&at.Kafka, "kafka", at.Kafka, "the broker's address")
+	topic := f.String("topic", "", "send standard input's lines to this topic; nothing before the tab is a null key, nothing behind it a null value")
 	if err := f.Parse(args); err != nil {
 		return err
+	}
+	if *topic != "" && f.NArg() > 0 {
+		return errors.New("produce: either seeds and files or -topic")
 	}
 	if *topic != "" {
 		var lines []string
@@ -157,22 +198,18 @@ func runProduce(ctx context.Context, o demo.Options, in io.Reader, f *flag.FlagS
 		if s.Err() != nil {
 			return s.Err()
 		}
-		return demo.ProduceLines(ctx, o, *at, *topic, lines)
-	}
-	known, err := seeds()
-	if err != nil {
-		return err
+		return demo.ProduceLines(ctx, o, at, *topic, lines)
 	}
 	if f.NArg() == 0 {
 		f.Usage()
 		return errReported
 	}
-	for _, name := range f.Args() {
-		i := slices.IndexFunc(known, func(s demo.Seed) bool { return s.Name == name })
-		if i < 0 {
-			return fmt.Errorf("there is no seed %s", name)
-		}
-		if err := demo.Produce(ctx, o, *at, known[i]); err != nil {
+	send, err := named(f.Args())
+	if err != nil {
+		return err
+	}
+	for _, seed := range send {
+		if err := demo.Produce(ctx, o, at, seed); err != nil {
 			return err
 		}
 	}

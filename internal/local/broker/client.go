@@ -28,6 +28,9 @@ func NewClient(addrs ...string) (*Client, error) {
 // Close ends the connection.
 func (c *Client) Close() { c.kafka.Close() }
 
+// Ping waits until a broker answers or ctx ends.
+func (c *Client) Ping(ctx context.Context) error { return c.kafka.Ping(ctx) }
+
 // CreateTopic creates a topic with the cluster's default replication. One that exists already is an error.
 func (c *Client) CreateTopic(ctx context.Context, topic string, partitions int32) error {
 	const clusterDefault = -1

@@ -18,6 +18,9 @@ import (
 // ErrDiffers says that a table did not come out as expected; what differs has been printed.
 var ErrDiffers = errors.New("a table differs from its expected end")
 
+// ErrInterrupted is the end that somebody asked for.
+var ErrInterrupted = errors.New("interrupted")
+
 // Options say how a demo or a stack runs.
 type Options struct {
 	Out       io.Writer
@@ -28,9 +31,9 @@ type Options struct {
 
 // delivered is what became of one seed's records.
 type delivered struct {
-	records, invocations, redelivered int
-	cold                              time.Duration // the start of a process
-	slowest, total                    time.Duration // of invocations
+	records, invocations int
+	cold                 time.Duration // the start of a process
+	slowest, total       time.Duration // of invocations
 }
 
 // Run creates the seeds' tables, produces their records, takes them through the function, prints what came of it and
@@ -65,6 +68,9 @@ func Run(ctx context.Context, o Options) error {
 		})
 	}
 	if err := g.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
 		return fmt.Errorf("%w\nthe function's log:\n%s", err, w.log.String())
 	}
 	var differences []string
@@ -128,9 +134,6 @@ func (w *world) feed(ctx context.Context, s Seed) (d delivered, err error) {
 		m.Redeliver = func(int) bool {
 			again := <-replays
 			replays <- again
-			if again {
-				d.redelivered++
-			}
 			return again
 		}
 		mappings[topic] = m

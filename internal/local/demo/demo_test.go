@@ -45,6 +45,9 @@ func TestDemo(t *testing.T) {
 	if n := strings.Count(out.String(), "as expected\n"); n != 3 {
 		t.Errorf("%d tables are as expected, want 3:\n%s", n, out.String())
 	}
+	if title := "a CockroachDB changefeed is applied with its deletes"; !strings.Contains(out.String(), title) {
+		t.Errorf("the demo does not say %q:\n%s", title, out.String())
+	}
 	if strings.Contains(out.String(), "\x1b") {
 		t.Error("colours without a terminal")
 	}

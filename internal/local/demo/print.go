@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -86,15 +87,32 @@ func (p printer) seed(ctx context.Context, w *world, s Seed, d delivered) (diffe
 		if len(found) > 0 {
 			verdict = p.red("differs")
 		}
-		p.line("%s  %s  %s", p.bold(name), p.faint(after(s.Name)), verdict)
-		p.line("  %d records in %d invocations, %d of them redelivered on purpose; process start %d ms, invocations %d ms in all, slowest %d ms",
-			d.records, d.invocations, d.redelivered, d.cold.Milliseconds(), d.total.Milliseconds(), d.slowest.Milliseconds())
+		p.line("%s  %s  %s", p.bold(name), p.faint(after(s.Scenario.Name)), verdict)
+		p.line("  in    %s", p.faint(s.example()))
+		p.line("  %d records in %d invocations, one of which was a redelivery and changed nothing; process start %d ms, invocations %d ms in all, slowest %d ms",
+			d.records, d.invocations, d.cold.Milliseconds(), d.total.Milliseconds(), d.slowest.Milliseconds())
 		if err := p.table(ctx, w.lake, name, sample); err != nil {
 			return nil, err
 		}
 		p.line("")
 	}
 	return differences, nil
+}
+
+// example is the beginning of the value of one of the seed's records: a delete where there is one.
+func (s Seed) example() (text string) {
+	for _, e := range s.Batches {
+		for _, r := range e.Records {
+			if r.Value != nil && (text == "" || strings.Contains(*r.Value, `"d"`)) {
+				text = *r.Value
+			}
+		}
+	}
+	const width = 150
+	if len(text) > width {
+		text = text[:width] + " …"
+	}
+	return text
 }
 
 // after is what a scenario's name says behind its first words.
@@ -119,7 +137,11 @@ func (p printer) rows(ctx context.Context, l *lake.Lake, name string, limit int)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(rows, func(a, b lake.Row) int { return strings.Compare(a[columns[0].Name], b[columns[0].Name]) })
+	slices.SortFunc(rows, func(a, b lake.Row) int { // by all columns, texts of equal length as numbers would be
+		return slices.CompareFunc(columns, columns, func(c, _ lake.Column) int {
+			return cmp.Or(cmp.Compare(len(a[c.Name]), len(b[c.Name])), strings.Compare(a[c.Name], b[c.Name]))
+		})
+	})
 	var names []string
 	for _, c := range columns {
 		names = append(names, c.Name)
@@ -136,7 +158,7 @@ func (p printer) rows(ctx context.Context, l *lake.Lake, name string, limit int)
 		return err
 	}
 	if limit > 0 && len(rows) > limit {
-		p.line("  … and %d more rows", len(rows)-limit)
+		p.line("  … %d rows in all", len(rows))
 	}
 	return nil
 }
@@ -165,7 +187,7 @@ func (p printer) snapshots(ctx context.Context, l *lake.Lake, name string) error
 			}
 			return "0"
 		}
-		p.line("  snapshot %d  %-9s  +%s rows  -%s rows  %s", i+1, s.Summary.Operation, has("added-records"), has("added-position-deletes"),
+		p.line("  snapshot %d  %-9s  %s rows added, %s deleted by position  %s", i+1, s.Summary.Operation, has("added-records"), has("added-position-deletes"),
 			p.faint(fmt.Sprintf("%d at %s", s.SnapshotID, time.UnixMilli(s.TimestampMs).UTC().Format(time.TimeOnly))))
 	}
 	return nil

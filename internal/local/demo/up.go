@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/source"
@@ -18,19 +19,19 @@ import (
 // compose.yaml, which somebody else has started, in place of the embedded ones. With fill the seeds are produced too.
 func Up(ctx context.Context, o Options, compose, fill bool) error {
 	p := printer{o.Out, o.Colour}
+	at := stack.Fixed()
+	if !compose {
+		parts, err := stack.Start(true)
+		if err != nil {
+			return fmt.Errorf("%w (is another `localstack up` running?)", err)
+		}
+		defer parts.Close()
+	}
 	bootstrap, remove, err := o.bootstrap(ctx, p)
 	if err != nil {
 		return err
 	}
 	defer remove()
-	at := stack.Fixed()
-	if !compose {
-		parts, err := stack.Start(true)
-		if err != nil {
-			return err
-		}
-		defer parts.Close()
-	}
 	w, err := newWorld(ctx, at, bootstrap, o.Seeds, os.Stderr)
 	if err != nil {
 		return err
@@ -96,14 +97,14 @@ func (p printer) up(w *world) {
 			p.line("  go run ./localstack produce %-10s && go run ./localstack rows %s", s.Name, t.Name)
 		}
 	}
-	p.line("\nCtrl-C ends it; everything is in memory.")
+	p.line("\nAn event that fails is delivered again and again, as Lambda does it. Ctrl-C ends all; everything is in memory.")
 }
 
 // Show prints rows, snapshots or the ledger of a table in the parts of Up.
 func Show(ctx context.Context, o Options, at stack.Endpoints, what, table string) error {
 	l, err := lake.Open(ctx, at.CatalogConfig())
 	if err != nil {
-		return err
+		return fmt.Errorf("no catalog answers at %s: is `go run ./localstack up` running? (%w)", at.Catalog, err)
 	}
 	p := printer{o.Out, o.Colour}
 	switch what {
@@ -124,6 +125,9 @@ func Produce(ctx context.Context, o Options, at stack.Endpoints, s Seed) error {
 		return err
 	}
 	defer w.kafka.Close()
+	if err := w.reachable(ctx); err != nil {
+		return err
+	}
 	n := 0
 	for _, e := range s.Batches {
 		if err := w.produce(ctx, e); err != nil {
@@ -131,27 +135,56 @@ func Produce(ctx context.Context, o Options, at stack.Endpoints, s Seed) error {
 		}
 		n += len(e.Records)
 	}
-	printer{o.Out, o.Colour}.line("%d records of %s", n, s.Name)
+	printer{o.Out, o.Colour}.line("%d records of %s sent; `up` says when they are applied", n, s.Name)
 	return nil
 }
 
-// ProduceLines sends one record for each line "key<TAB>value"; a line without a tab is a key with a null value.
+// ProduceLines sends one record for each line KEY<TAB>VALUE. Nothing before the tab is a null key, nothing behind it a
+// null value; a line without a tab is an error before anything is sent.
 func ProduceLines(ctx context.Context, o Options, at stack.Endpoints, topic string, lines []string) error {
 	w := &world{Endpoints: at}
 	if err := w.connect(); err != nil {
 		return err
 	}
 	defer w.kafka.Close()
-	for _, line := range lines {
+	if err := w.reachable(ctx); err != nil {
+		return err
+	}
+	records, err := parseLines(topic, lines)
+	if err != nil {
+		return err
+	}
+	if _, err := w.kafka.Produce(ctx, records...); err != nil {
+		return fmt.Errorf("%w (`up` makes the topics of its seeds or files)", err)
+	}
+	printer{o.Out, o.Colour}.line("%d records sent to %s; `up` says when they are applied", len(lines), topic)
+	return nil
+}
+
+func parseLines(topic string, lines []string) (records []*kgo.Record, err error) {
+	for i, line := range lines {
 		key, value, ok := strings.Cut(line, "\t")
-		r := &kgo.Record{Topic: topic, Key: []byte(key)}
-		if ok {
+		if !ok {
+			return nil, fmt.Errorf("line %d: there is no tab between key and value", i+1)
+		}
+		r := &kgo.Record{Topic: topic}
+		if key != "" {
+			r.Key = []byte(key)
+		}
+		if value != "" {
 			r.Value = []byte(value)
 		}
-		if _, err := w.kafka.Produce(ctx, r); err != nil {
-			return fmt.Errorf("produce: %w", err)
-		}
+		records = append(records, r)
 	}
-	printer{o.Out, o.Colour}.line("%d records to %s", len(lines), topic)
+	return records, nil
+}
+
+// reachable tells a broker that is not there from one that is slow.
+func (w *world) reachable(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := w.kafka.Ping(ctx); err != nil {
+		return fmt.Errorf("no broker answers at %s: is `go run ./localstack up` running? (%w)", w.Kafka, err)
+	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (s Spec) schema() (*iceberg.Schema, error) {
 	}
 	var schema iceberg.Schema
 	if err := json.Unmarshal(text, &schema); err != nil {
-		return nil, fmt.Errorf("table %s: %w", s.Name, err)
+		return nil, fmt.Errorf("table %s: schema: a type is none of Iceberg's: %w", s.Name, err)
 	}
 	return &schema, nil
 }

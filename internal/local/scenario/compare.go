@@ -24,7 +24,10 @@ func (w *world) compare(ctx context.Context, last error) (differences []string, 
 	if n := len(w.scenario.Expect.DeadLetters); n > 0 {
 		add("dead_letters: expected %d, but dead letters do not exist (yet)", n)
 	}
-	if want := w.scenario.Expect.Error; want != "" && (last == nil || !strings.Contains(last.Error(), want)) {
+	switch want := w.scenario.Expect.Error; {
+	case want != "" && last == nil:
+		add("error: expected one with %q, there was none", want)
+	case want != "" && !strings.Contains(last.Error(), want):
 		add("error: expected one with %q, got: %v", want, last)
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.scenario.Expect.Tables)) {
@@ -63,7 +66,7 @@ func CompareTable(ctx context.Context, l *lake.Lake, name string, want TableEnd,
 			return nil, err
 		}
 		if got := offsets(l); !maps.EqualFunc(got, want.Ledger, maps.Equal) {
-			differences = append(differences, fmt.Sprintf("%s: the ledger is %v, expected %v", name, got, want.Ledger))
+			differences = append(differences, fmt.Sprintf("%s: the ledger is %s, expected %s", name, ledgerText(got), ledgerText(want.Ledger)))
 		}
 	}
 	return differences, nil
@@ -78,6 +81,19 @@ func offsets(l *ledger.Ledger) map[string]map[int32]int64 {
 		}
 	}
 	return out
+}
+
+// ledgerText writes a ledger as scenario files do: {topic: {0: 4}}.
+func ledgerText(topics map[string]map[int32]int64) string {
+	var out []string
+	for _, topic := range slices.Sorted(maps.Keys(topics)) {
+		var next []string
+		for _, p := range slices.Sorted(maps.Keys(topics[topic])) {
+			next = append(next, fmt.Sprintf("%d: %d", p, topics[topic][p]))
+		}
+		out = append(out, topic+": {"+strings.Join(next, ", ")+"}")
+	}
+	return "{" + strings.Join(out, ", ") + "}"
 }
 
 // compareRows names the rows that only one side has.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // RunFiles runs scenario files in order and prints, for each, `ok FILE` or `differs FILE` with what differs, and at the
@@ -21,7 +22,7 @@ func RunFiles(ctx context.Context, out io.Writer, files []string) (failed int, e
 			_, err = fmt.Fprintf(out, "differs %s\n", file)
 		}
 		for _, d := range differences {
-			_, err = fmt.Fprintf(out, "  %s\n", d)
+			_, err = fmt.Fprintf(out, "  %s\n", strings.ReplaceAll(d, "\n", "\n  "))
 		}
 		if err != nil {
 			return failed, err

@@ -1,5 +1,5 @@
 // Package scenario runs scenario files: tables, configuration, batches and the expected end of a behaviour of
-// frazil, as a text that people read as the specification (design section 9).
+// frazil, as a text that people read as the specification.
 //
 // Each file gets a catalog and a prefix in the store of its own. The records of a batch go through the function's
 // own path: Lambda's event JSON, the scanner, the pipeline. What frazil wrote is read back by package lake.
@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -125,13 +126,21 @@ func Parse(text []byte) (*Scenario, error) {
 	var s Scenario
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
-	if err := dec.Decode(&s); err != nil {
+	switch err := dec.Decode(&s); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("the file is empty")
+	case err != nil:
 		return nil, explain(err)
+	case s.Expect.Tables == nil && s.Expect.Result.Kind == 0:
+		return nil, errors.New("expect: neither tables nor result are given, so that nothing would be checked")
 	}
 	return &s, nil
 }
 
-var unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
+var (
+	unknownKey = regexp.MustCompile(`field (\S+) not found in type \S+`)
+	wrongType  = regexp.MustCompile(`(?s)cannot unmarshal .* into (\S+)$`)
+)
 
 func explain(err error) error {
 	var wrong *yaml.TypeError
@@ -140,7 +149,8 @@ func explain(err error) error {
 	}
 	var lines []string
 	for _, line := range wrong.Errors {
-		lines = append(lines, unknownKey.ReplaceAllString(line, "the key $1 does not exist (yet)"))
+		line = unknownKey.ReplaceAllString(line, "the key $1 does not exist (yet)")
+		lines = append(lines, wrongType.ReplaceAllString(line, "a value of another kind is wanted"))
 	}
 	return errors.New(strings.Join(lines, "; "))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
 
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/ingest"
@@ -79,8 +80,14 @@ func withCatalog(routes yaml.Node, main config.Catalog) (*config.Config, error) 
 	if err != nil {
 		return nil, err
 	}
-	return config.Parse(text)
+	c, err := config.Parse(text)
+	if err != nil { // its lines are those of the text that was made here
+		return nil, errors.New(lineNumber.ReplaceAllString(err.Error(), ""))
+	}
+	return c, nil
 }
+
+var lineNumber = regexp.MustCompile(`(?m)^line \d+: `)
 
 func (w *world) newPipeline() (*ingest.Pipeline, error) {
 	return ingest.New(w.config, slog.New(slog.NewTextHandler(io.Discard, nil)))
