@@ -19,6 +19,41 @@ One word per idea, in code, documentation and metrics.
 	commit      publishing staged files and the ledger as one snapshot
 	ledger      per table: the next expected offset of each source, topic and partition
 
+# Promises
+
+Comments cite these by number. Each has tests that fail when it is broken.
+
+	P1   exactly once: a record's effect is in the table once, however often and in whatever slices it is delivered, by
+	     however many writers. The ledger moves only together with main, in one catalog request; it is kept in the table's
+	     properties, and a table that was rolled back behind it stops frazil. At most 5,000 topic-partitions per table.
+	P2   nothing is lost silently: what cannot be understood is an error or counted, never a guess
+	P3   changes of one key apply in the offset order of their partition
+	P4   all or nothing per table: one delivery makes at most one snapshot. Each attempt has a random snapshot id and file
+	     names of its own; whether a delivery is in, the ledger tells; whether an attempt is, its id among the ancestors
+	     of main. Files are deleted only after a proven rejection.
+	P5   the algebra of merge (package merge)
+	P7   exact types: a value fits without loss or is refused
+	P8   every snapshot is readable, with equal results, by engines that share no code with the writer
+	P10  row values and secrets appear in no log or error; the store's address comes from no table's properties
+
+# Rules
+
+They settle what the message formats leave open.
+
+	1    an absent key or value in Lambda's event is Kafka's null, "" is zero bytes. The text null and {"schema", "payload": null}
+	     are the other forms of null; all three mean what null_value says.
+	2    a record whose key and value name different rows is refused. Equality is that of typed values: 10.0 is 10.00. A
+	     null in a key is refused. A scalar record key beside a row is for partitioning and not compared.
+	3    a record with null key and null value is a control record
+	4    duplicate members of a JSON object, at any depth, are refused
+	5    an exact integral value fits an integer column however it is written; text only in plain digits; booleans are no numbers
+	6    fractions finer than the column are refused
+	13   an absent cell of an insert is NULL; one of an update is kept, and refused until kept cells exist
+	16   the ledger moves with every delivery that changed a row; offsets may have holes
+	17   a record below the ledger that is newer than all that the ledger has seen of its partition is a topic made anew: an error
+	18   one bad record fails the delivery, and nothing of it is committed, in any of its tables
+	19   heartbeats, transactions, resolved timestamps, schema changes and the like are skipped and counted by class
+
 # Flow
 
 One delivery flows down one line; imports go downwards only. Package ingest alone knows the line.

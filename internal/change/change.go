@@ -38,7 +38,7 @@ type Change struct {
 func Upsert(row wire.Value) Change { return Change{op: OpUpsert, row: row} }
 
 // Insert is an upsert whose producer says that the row is new, or one of a snapshot: there is nothing that
-// absent cells could keep, they become NULL (design.md, rule 13). A row of its key may exist all the same.
+// absent cells could keep, they become NULL (rule 13). A row of its key may exist all the same.
 func Insert(row wire.Value) Change { return Change{op: OpUpsert, row: row, insert: true} }
 
 // Delete removes the row that the key, or without one the image before, names.

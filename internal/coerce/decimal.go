@@ -108,8 +108,7 @@ func inBase64(v wire.Value, encoding string) bool {
 const connectDecimal = "org.apache.kafka.connect.data.Decimal"
 
 // unscaled is a Connect decimal times 10^scale: base64 of a big-endian two's complement integer whose scale
-// the type says (without one: it is the column's), or Debezium's VariableScaleDecimal {scale, value}
-// (envelopes.md 3.2).
+// the type says (without one: it is the column's), or Debezium's VariableScaleDecimal {scale, value}.
 func unscaled(v wire.Value, scale int) (*big.Int, error) {
 	from := scale
 	if t := v.Type(); t != nil && t.Kind == "bytes" {

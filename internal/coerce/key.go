@@ -18,7 +18,7 @@ func (t *Table) rowKey() error {
 	return nil
 }
 
-// sameKey refuses a record whose key names another row than its value does (design rule 2). Columns that the
+// sameKey refuses a record whose key names another row than its value does (rule 2). Columns that the
 // record's key does not have are not compared; a scalar may be there for partitioning only.
 func (t *Table) sameKey(key wire.Value) error {
 	for n, i := range t.schema.Key {
@@ -50,7 +50,7 @@ func (t *Table) beforeKey(before wire.Value) (moved bool, err error) {
 }
 
 // deletedKey reads the key of the row that a delete removes: the record's own key, else that of the image
-// before, whose other columns cannot be trusted. Where both are there they have to agree (design rule 2).
+// before, whose other columns cannot be trusted. Where both are there they have to agree (rule 2).
 func (t *Table) deletedKey(c change.Change) error {
 	byKey, byImage := t.has(c.Key()), t.has(c.Before())
 	if !byKey && !byImage {

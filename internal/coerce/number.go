@@ -106,7 +106,7 @@ func (e *exact) scaled(scale, precision int) (hi, lo uint64, err error) {
 var errTooLarge = errors.New("is too large")
 
 // integer parses whole numbers. An exact integral value fits however it is written; a text only in plain
-// digits, or, where decimals are base64, as one without fraction (design rule 5).
+// digits, or, where decimals are base64, as one without fraction (rule 5).
 type integer struct {
 	min, max int64
 	name     string

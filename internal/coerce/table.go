@@ -151,7 +151,7 @@ func (t *Table) cell(i int, v wire.Value) error {
 	return nil
 }
 
-// absent settles the columns that the row does not have (design rule 13 for inserts).
+// absent settles the columns that the row does not have (rule 13 for inserts).
 func (t *Table) absent(insert bool) error {
 	for i, seen := range t.seen {
 		if seen {

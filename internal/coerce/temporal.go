@@ -13,8 +13,7 @@ import (
 
 // temporal parses dates and timestamps. Integers take their unit from the route's timestamp_unit, and when that is
 // auto from the writer's type; without either an integer is no timestamp. Texts are ISO 8601. Only the years 0001
-// to 9999 fit: beyond them lie the values that producers send for infinity and for overflow
-// (envelopes.md 3.1).
+// to 9999 fit: beyond them lie the values that producers send for infinity and for overflow.
 type temporal struct {
 	unit  string
 	zoned bool

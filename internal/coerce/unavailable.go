@@ -12,7 +12,7 @@ import (
 )
 
 // unavailable knows the forms in which Debezium sends its placeholder for a value that the source did not send
-// again (envelopes.md 1.9): by the column's type in the source it is the text, an encoding of its bytes, an array
+// again: by the column's type in the source it is the text, an encoding of its bytes, an array
 // with one element of these, an array of its byte codes, or a map of it to itself.
 type unavailable struct {
 	placeholder string

@@ -6,7 +6,7 @@ import (
 	"github.com/frazil/frazil/internal/config"
 )
 
-// The forms were seen in real events of Debezium (envelopes.md 1.9): by the type of the column in the source.
+// The forms were seen in real events of Debezium: by the type of the column in the source.
 var placeholders = map[string]string{
 	"text":         `"__debezium_unavailable_value"`,
 	"bytes":        `"X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ=="`,

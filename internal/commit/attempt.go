@@ -1,7 +1,7 @@
 // Package commit publishes staged files and the ledger as one snapshot of a table, exactly once or not at all.
 //
 // A commit is an Attempt: objects to upload and one catalog request. Every attempt has a random snapshot id
-// and names of its own (design P4), so that whether an attempt is in can always be told from whether another
+// and names of its own (P4), so that whether an attempt is in can always be told from whether another
 // one with the same records is. Publish ends in one of three ways, and says which: landed, rejected or
 // unknown. What follows is the caller's: the package retries nothing.
 //

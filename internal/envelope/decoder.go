@@ -2,7 +2,7 @@
 //
 // There is one file per producer; what they share is in this one: the forms of null, keys, and what a change must
 // have. Decoding is pure, it looks at one record at a time and keeps nothing of it. What cannot be understood is an
-// error, never a guess: an unknown op does not become an insert (design.md, P2).
+// error, never a guess: an unknown op does not become an insert (P2).
 //
 // The package does not know the table. Whether a row fits it, which columns the key has, and what becomes of
 // placeholders for values not sent, is settled when the change is coerced. It does not find out the format either.
@@ -19,7 +19,7 @@ import (
 	"github.com/frazil/frazil/internal/wire"
 )
 
-// NullRule says what a null value means (design.md, rule 1).
+// NullRule says what a null value means (rule 1).
 type NullRule uint8
 
 // NullDelete takes a null value for the deletion of the record's key, NullIgnore for nothing, NullError for an error.
@@ -35,7 +35,7 @@ type Options struct {
 	NullValue NullRule
 }
 
-// Control is the class of a record that changes no row (design.md, rules 3 and 19); "" is none.
+// Control is the class of a record that changes no row (rules 3 and 19); "" is none.
 type Control string
 
 // The classes, as they are counted.

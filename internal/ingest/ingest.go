@@ -3,7 +3,7 @@
 //
 //	records -> route -> ledger -> envelope -> coerce -> merge -> locate -> resolve -> stage -> commit
 //
-// A delivery is all or nothing per table (design P4): a record that cannot be applied fails the delivery before
+// A delivery is all or nothing per table (P4): a record that cannot be applied fails the delivery before
 // anything is committed, and names itself (rule 18). When one table fails the delivery fails; tables that have
 // committed skip its records by their ledger when it comes again.
 package ingest

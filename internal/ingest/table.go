@@ -75,7 +75,7 @@ func (t *target) use(head *table.Table) (err error) {
 	return nil
 }
 
-// rolledBack refuses a table whose main branch was taken back behind the ledger (design P1): the ledger has records
+// rolledBack refuses a table whose main branch was taken back behind the ledger (P1): the ledger has records
 // that the table has not, and to skip them would lose them.
 func rolledBack(m table.Metadata, l *ledger.Ledger) error {
 	head := m.CurrentSnapshot()

@@ -1,7 +1,7 @@
 // Package ledger knows which records of Kafka are in a table: per source and topic, the next expected offset
 // of each partition.
 //
-// The ledger lives in the table's properties, one property per topic (design P1), and moves only together
+// The ledger lives in the table's properties, one property per topic (P1), and moves only together
 // with the table's main branch. It outlives snapshot expiry and other writers. The package is pure: it reads
 // properties and makes properties, and whoever commits sends them in the commit's own request.
 package ledger
@@ -20,7 +20,7 @@ import (
 // Prefix begins the name of every property of the ledger: frazil.ledger.<source>.<topic>.
 const Prefix = "frazil.ledger."
 
-// MaxPartitions is the number of topic-partitions that one table's ledger may hold (design P1).
+// MaxPartitions is the number of topic-partitions that one table's ledger may hold (P1).
 const MaxPartitions = 5000
 
 // Mark is how far a partition is applied.
@@ -102,7 +102,7 @@ func (l *Ledger) mark(p *kafka.Partition) Mark {
 
 // Check reports whether a record is in the table. One that lies below the ledger and yet is newer than everything
 // the ledger has seen of its partition is no redelivery but the record of a topic made anew: an error, since
-// to skip it would lose it (design rule 17).
+// to skip it would lose it (rule 17).
 func (l *Ledger) Check(r *kafka.Record) (applied bool, err error) {
 	m := l.mark(r.Part)
 	if r.Offset < m.Next && r.Time > m.Time {
@@ -131,7 +131,7 @@ func (s Spans) Add(r *kafka.Record) {
 	s[*r.Part] = Span{From: min(was.From, r.Offset), Next: max(was.Next, r.Offset+1), Time: max(was.Time, r.Time)}
 }
 
-// summaryLimit is how much of a ledger a snapshot's summary carries, in bytes (design P1).
+// summaryLimit is how much of a ledger a snapshot's summary carries, in bytes (P1).
 const summaryLimit = 4 << 10
 
 // Summary is what a snapshot's summary keeps of a ledger that moved by a delivery: a copy of the moved properties

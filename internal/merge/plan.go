@@ -1,7 +1,7 @@
 // Package merge reduces the changes of a delivery to one effect per key. It is a pure function: no clock, no
 // store, no table.
 //
-// The laws (design P5), for complete rows, where applying a plan to a table puts and deletes by key:
+// The laws (P5), for complete rows, where applying a plan to a table puts and deletes by key:
 //
 //	apply(plan(A ++ B)) = apply(plan(A)) then apply(plan(B))
 //	apply(plan(A)) twice = apply(plan(A)) once

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/iceberg-go"
 )
 
-// Key stands for one typed key within a batch: keys are equal if and only if their values are (design rule 2:
+// Key stands for one typed key within a batch: keys are equal if and only if their values are (rule 2:
 // 10.0 equals 10.00, instants compare as instants). Keys count up from 0.
 type Key int32
 

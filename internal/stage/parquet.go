@@ -18,7 +18,7 @@ import (
 	"github.com/frazil/frazil/internal/resolve"
 )
 
-// writerProperties: pages small enough that a reader after single rows fetches little (locate.md, section 5),
+// writerProperties: pages small enough that a reader after single rows fetches little,
 // a page index to find them by, decimals as integers where the Iceberg spec wants them so.
 func writerProperties() *parquet.WriterProperties {
 	return parquet.NewWriterProperties(

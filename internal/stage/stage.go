@@ -34,7 +34,7 @@ type Target struct {
 }
 
 // Write builds the files of an outcome. Every call names its files anew: an attempt whose fate is unknown
-// never shares a file with the next (design P4).
+// never shares a file with the next (P4).
 func Write(o *resolve.Outcome, t Target) (*Files, error) {
 	out := &Files{}
 	id := uuid.NewString()

@@ -3,7 +3,7 @@
 // Requests to the catalog are signed as the configuration says and are never retried here: whether a request
 // may be repeated is known to its caller. The store's address and credentials come from the configuration and
 // the environment of the process, never from a table's properties, which its owner or a stranger may have set
-// (design P10).
+// (P10).
 package warehouse
 
 import (
