@@ -64,7 +64,7 @@ func (t decimal) base64(v wire.Value, c *rows.Cell) error {
 // shortBase64 reads a value that is at the column's scale and no longer than 128 bits, the common case, without big
 // integers.
 func (t decimal) shortBase64(v wire.Value) (n decimal128.Num, ok bool) {
-	if v.Kind() != wire.Text || v.Type() != nil && v.Type().Kind == "bytes" && v.Type().Scale != t.scale {
+	if v.Kind() != wire.Text || v.Type() != nil && (v.Type().Name != connectDecimal || v.Type().Scale != t.scale) {
 		return n, false
 	}
 	var buf [18]byte // what 24 characters decode to
@@ -98,7 +98,7 @@ func plainDecimal(s []byte) bool {
 // inBase64 reports whether a text is Connect's form of a decimal: by the writer's type where it sent one, else
 // by the route.
 func inBase64(v wire.Value, encoding string) bool {
-	if t := v.Type(); t != nil && encoding == "auto" {
+	if t := v.Type(); t != nil {
 		return t.Kind == "bytes"
 	}
 	return encoding == "base64"

@@ -2,6 +2,7 @@ package coerce
 
 import (
 	"github.com/frazil/frazil/internal/change"
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/wire"
 )
@@ -18,30 +19,38 @@ func (t *Table) rowKey() error {
 	return nil
 }
 
-// sameKey refuses a record whose key names another row than its value does (rule 2). Columns that the
-// record's key does not have are not compared; a scalar may be there for partitioning only.
+// sameKey refuses a record whose key names another row than its value does (rule 2). Columns that the record's key does
+// not have are not compared. A scalar is, unless null values do not delete: then it may be there for partitioning only.
 func (t *Table) sameKey(key wire.Value) error {
 	for n, i := range t.schema.Key {
 		v := t.keyPart(key, n)
-		if key.Kind() != wire.Object && key.Kind() != wire.Array || v.Kind() == wire.Absent {
+		scalar := key.Kind() != wire.Object && key.Kind() != wire.Array
+		if v.Kind() == wire.Absent || scalar && t.rules.NullValue != config.Delete {
 			continue
 		}
 		t.before.Reset()
-		if err := t.part(&t.before, i, v); err != nil {
+		err := t.part(&t.before, i, v)
+		if scalar && (err != nil || !t.samePart(n)) {
+			return misfit(t.schema.Columns[i].Name, "the record's key and its value name different rows (null_value: ignore or error, where the key is for partitioning only)")
+		}
+		if err != nil {
 			return err
 		}
-		if string(t.before.At(0)) != string(t.key.At(n)) {
+		if !t.samePart(n) {
 			return misfit(t.schema.Columns[i].Name, "the record's key and its value name different rows")
 		}
 	}
 	return nil
 }
 
+// samePart reports whether the only part in t.before is the n-th of the row's key.
+func (t *Table) samePart(n int) bool { return string(t.before.At(0)) == string(t.key.At(n)) }
+
 // beforeKey reads the key of the image before into t.before, and reports whether it is another one than the
-// row's. An image without the whole key says nothing.
+// row's. An image with a part of another key, and without the rest, is refused: the old row could not be found.
 func (t *Table) beforeKey(before wire.Value) (moved bool, err error) {
 	if !t.has(before) {
-		return false, nil
+		return false, t.sameParts(before)
 	}
 	if err := t.parts(&t.before, before); err != nil {
 		return false, err
@@ -49,11 +58,32 @@ func (t *Table) beforeKey(before wire.Value) (moved bool, err error) {
 	return !t.before.Equal(&t.key), nil
 }
 
+// sameParts refuses an image whose parts of the key are not all the row's.
+func (t *Table) sameParts(before wire.Value) error {
+	for n, i := range t.schema.Key {
+		v := t.keyPart(before, n)
+		if v.Kind() == wire.Absent {
+			continue
+		}
+		t.before.Reset()
+		if err := t.part(&t.before, i, v); err != nil {
+			return err
+		}
+		if !t.samePart(n) {
+			return misfit(t.schema.Columns[i].Name, "the key changed, and the image before does not have all of %s", t.schema.KeyNames())
+		}
+	}
+	return nil
+}
+
 // deletedKey reads the key of the row that a delete removes: the record's own key, else that of the image
 // before, whose other columns cannot be trusted. Where both are there they have to agree (rule 2).
 func (t *Table) deletedKey(c change.Change) error {
 	byKey, byImage := t.has(c.Key()), t.has(c.Before())
 	if !byKey && !byImage {
+		if c.Key().Kind() == wire.Array {
+			return misfit("", "the order of the columns in an array key has to be told by the route's key")
+		}
 		return misfit("", "a delete without a key: neither the record's key nor the image before has all of %s", t.schema.KeyNames())
 	}
 	if !byKey {
@@ -88,7 +118,8 @@ func (t *Table) keyPart(key wire.Value, n int) wire.Value {
 	case wire.Object:
 		return key.Field(t.schema.Columns[t.schema.Key[n]].Name)
 	case wire.Array:
-		if key.Len() != len(t.schema.Key) {
+		// Identifier fields are a set: the source's order of several columns is known from the route alone.
+		if key.Len() != len(t.schema.Key) || len(t.schema.Key) > 1 && len(t.rules.Key) == 0 {
 			return wire.Value{}
 		}
 		i := 0
@@ -120,6 +151,9 @@ func (t *Table) part(p *rows.Parts, column int, v wire.Value) error {
 	name := t.schema.Columns[column].Name
 	if v.Kind() == wire.Null {
 		return misfit(name, "is in the key and has no value")
+	}
+	if t.unavailable.is(v) {
+		return misfit(name, "is in the key, and the source did not send its value")
 	}
 	t.one = rows.Cell{}
 	if err := t.parse[column](v, &t.one); err != nil {

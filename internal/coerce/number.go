@@ -1,6 +1,7 @@
 package coerce
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -21,8 +22,8 @@ type exact struct {
 	scratch  [48]byte
 }
 
-// maxExponent stands for any exponent beyond what a column could hold.
-const maxExponent = 1 << 20
+// maxExponent stands for any larger exponent. It is beyond what the digits of any document could make up for.
+const maxExponent = 1 << 40
 
 // read takes a number in JSON's grammar, or a text of plain decimal digits. It reports whether s is one.
 func (e *exact) read(s []byte) bool {
@@ -223,22 +224,29 @@ func parseDouble(v wire.Value, c *rows.Cell) error {
 	if err != nil || f == 0 && !isZero(s) {
 		return errors.New("is out of range of double")
 	}
-	if plainDigits(s) && !holds(f, s) {
-		return errors.New("a whole number that double cannot hold exactly")
+	if mustBeExact(s) && !equals(f, s) {
+		return errors.New("has more digits than double can hold")
 	}
 	c.Float = f
 	return nil
 }
 
-// holds reports whether f is exactly the whole number s.
-func holds(f float64, s []byte) bool {
-	const exactDigits = 15 // up to 2^53
-	if len(s) <= exactDigits {
-		return true
+// mustBeExact tells numbers that no producer of doubles wrote: whole ones beyond 15 digits without an exponent, and
+// those of more than the 17 digits that tell any two doubles apart.
+func mustBeExact(s []byte) bool {
+	const whole, any = 15, 17
+	if len(s) <= whole {
+		return false
 	}
-	want, ok := new(big.Int).SetString(string(s), 10)
-	got, _ := big.NewFloat(f).Int(nil)
-	return ok && got.Cmp(want) == 0
+	var e exact
+	e.read(s)
+	return len(e.digits) > any || len(e.digits)+e.exponent > whole && e.exponent >= 0 && !bytes.ContainsAny(s, "eE")
+}
+
+// equals reports whether f is exactly the number s, which is in f's range.
+func equals(f float64, s []byte) bool {
+	want, ok := new(big.Rat).SetString(string(s))
+	return ok && new(big.Rat).SetFloat64(f).Cmp(want) == 0
 }
 
 func isZero(s []byte) bool {

@@ -8,6 +8,7 @@ package coerce
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 
 	"github.com/frazil/frazil/internal/change"
 	"github.com/frazil/frazil/internal/config"
@@ -102,7 +103,7 @@ func (t *Table) row(c change.Change) error {
 			if t.rules.UnknownColumns == config.Ignore || c.Meta() != "" && bytes.HasPrefix(name, []byte(c.Meta())) {
 				continue
 			}
-			return misfit(string(name), "the table has no such column (unknown_columns: ignore leaves it out)")
+			return misfit(printable(name), "the table has no such column (unknown_columns: ignore leaves it out)")
 		}
 		t.seen[i] = true
 		if err := t.cell(i, v); err != nil {
@@ -110,6 +111,16 @@ func (t *Table) row(c change.Change) error {
 		}
 	}
 	return t.absent(c.IsInsert())
+}
+
+// printable is a name that a producer sent, fit for an error: it may be anything.
+func printable(name []byte) string {
+	const most = 64
+	text := string(name[:min(len(name), most)])
+	if quoted := strconv.Quote(text); len(name) > most || quoted != `"`+text+`"` {
+		return quoted
+	}
+	return text
 }
 
 // column is the table's column of the row's n-th member. Rows of a topic mostly have one order of members, so
@@ -138,6 +149,8 @@ func (t *Table) cell(i int, v wire.Value) error {
 			return misfit(column.Name, "the source did not send the value again (unavailable), and unavailable: %s does not let it become NULL", t.rules.Unavailable)
 		}
 		c.Null = true
+	} else if t.unavailable.within(v) {
+		return misfit(column.Name, "holds a value that the source did not send again (unavailable)")
 	}
 	if c.Null {
 		if column.Required {

@@ -81,32 +81,36 @@ func TestKeysOfAChange(t *testing.T) {
 		column  string
 		refused string
 	}{
-		"an upsert's key is its row's":                 {change: upsert(t, "", "", row), want: []string{"put eu 1"}},
-		"the record's key may say the same":            {change: upsert(t, `{"id":1.0,"region":"eu"}`, "", row), want: []string{"put eu 1"}},
-		"it may have a part of the key only":           {change: upsert(t, `{"id":1}`, "", row), want: []string{"put eu 1"}},
-		"it may have columns that are no key":          {change: upsert(t, `{"id":1,"__dbz__physicalTableIdentifier":"x"}`, "", row), want: []string{"put eu 1"}},
-		"an array is in the key's order":               {change: upsert(t, `["eu",1]`, "", row), want: []string{"put eu 1"}},
-		"a scalar beside two columns is no key":        {change: upsert(t, `"7"`, "", row), want: []string{"put eu 1"}},
-		"another record's key is refused":              {change: upsert(t, `{"id":2}`, "", row), column: "id", refused: "name different rows"},
-		"another array is refused":                     {change: upsert(t, `["us",1]`, "", row), column: "region", refused: "name different rows"},
-		"a key of the wrong type is refused":           {change: upsert(t, `{"id":"x"}`, "", row), column: "id", refused: "whole number"},
-		"a null key column is refused":                 {change: upsert(t, "", "", `{"id":1,"region":null,"paid":true}`), column: "region", refused: "is in the key and has no value"},
-		"an absent key column is refused":              {change: upsert(t, "", "", `{"id":1,"paid":true}`), column: "region", refused: "is in the key and has no value"},
-		"an equal image before is no move":             {change: upsert(t, "", `{"id":1,"region":"eu","note":"old"}`, row), want: []string{"put eu 1"}},
-		"another image before goes":                    {change: upsert(t, "", `{"id":9,"region":"eu"}`, row), want: []string{"delete eu 9", "put eu 1"}},
-		"an image before without the key says nothing": {change: upsert(t, "", `{"id":9}`, row), want: []string{"put eu 1"}},
-		"a bad image before is refused":                {change: upsert(t, "", `{"id":null,"region":"eu"}`, row), column: "id", refused: "has no value"},
-		"a delete by key":                              {change: remove(t, `{"id":1,"region":"eu"}`, ""), want: []string{"delete eu 1"}},
-		"a delete by array":                            {change: remove(t, `["eu",1]`, ""), want: []string{"delete eu 1"}},
-		"a delete by image":                            {change: remove(t, "", `{"id":1,"region":"eu","paid":null}`), want: []string{"delete eu 1"}},
-		"a delete by both":                             {change: remove(t, `["eu",1]`, `{"id":1,"region":"eu","note":5}`), want: []string{"delete eu 1"}},
-		"a delete by two that differ":                  {change: remove(t, `["eu",1]`, `{"id":2,"region":"eu"}`), refused: "name different rows"},
-		"a delete by a part of the key":                {change: remove(t, `{"id":1}`, ""), refused: "has all of region, id"},
-		"a delete by an array that is too short":       {change: remove(t, `["eu"]`, ""), refused: "has all of region, id"},
-		"a delete by null":                             {change: remove(t, `{"id":1,"region":null}`, ""), column: "region", refused: "has no value"},
+		"an upsert's key is its row's":                  {change: upsert(t, "", "", row), want: []string{"put eu 1"}},
+		"the record's key may say the same":             {change: upsert(t, `{"id":1.0,"region":"eu"}`, "", row), want: []string{"put eu 1"}},
+		"it may have a part of the key only":            {change: upsert(t, `{"id":1}`, "", row), want: []string{"put eu 1"}},
+		"it may have columns that are no key":           {change: upsert(t, `{"id":1,"__dbz__physicalTableIdentifier":"x"}`, "", row), want: []string{"put eu 1"}},
+		"an array is in the key's order":                {change: upsert(t, `["eu",1]`, "", row), want: []string{"put eu 1"}},
+		"a scalar beside two columns is no key":         {change: upsert(t, `"7"`, "", row), want: []string{"put eu 1"}},
+		"another record's key is refused":               {change: upsert(t, `{"id":2}`, "", row), column: "id", refused: "name different rows"},
+		"another array is refused":                      {change: upsert(t, `["us",1]`, "", row), column: "region", refused: "name different rows"},
+		"a key of the wrong type is refused":            {change: upsert(t, `{"id":"x"}`, "", row), column: "id", refused: "whole number"},
+		"a null key column is refused":                  {change: upsert(t, "", "", `{"id":1,"region":null,"paid":true}`), column: "region", refused: "is in the key and has no value"},
+		"an absent key column is refused":               {change: upsert(t, "", "", `{"id":1,"paid":true}`), column: "region", refused: "is in the key and has no value"},
+		"an equal image before is no move":              {change: upsert(t, "", `{"id":1,"region":"eu","note":"old"}`, row), want: []string{"put eu 1"}},
+		"another image before goes":                     {change: upsert(t, "", `{"id":9,"region":"eu"}`, row), want: []string{"delete eu 9", "put eu 1"}},
+		"an image before without the key says nothing":  {change: upsert(t, "", `{"note":"old"}`, row), want: []string{"put eu 1"}},
+		"a part of another key in the image is refused": {change: upsert(t, "", `{"id":9}`, row), column: "id", refused: "the key changed"},
+		"a placeholder in the image's key is refused":   {change: upsert(t, "", `{"id":1,"region":"__debezium_unavailable_value"}`, row), column: "region", refused: "did not send its value"},
+		"a bad image before is refused":                 {change: upsert(t, "", `{"id":null,"region":"eu"}`, row), column: "id", refused: "has no value"},
+		"a delete by key":                               {change: remove(t, `{"id":1,"region":"eu"}`, ""), want: []string{"delete eu 1"}},
+		"a delete by array":                             {change: remove(t, `["eu",1]`, ""), want: []string{"delete eu 1"}},
+		"a delete by image":                             {change: remove(t, "", `{"id":1,"region":"eu","paid":null}`), want: []string{"delete eu 1"}},
+		"a delete by both":                              {change: remove(t, `["eu",1]`, `{"id":1,"region":"eu","note":5}`), want: []string{"delete eu 1"}},
+		"a delete by two that differ":                   {change: remove(t, `["eu",1]`, `{"id":2,"region":"eu"}`), refused: "name different rows"},
+		"a delete by a part of the key":                 {change: remove(t, `{"id":1}`, ""), refused: "has all of region, id"},
+		"a delete by an array that is too short":        {change: remove(t, `["eu"]`, ""), refused: "array key"},
+		"a delete by null":                              {change: remove(t, `{"id":1,"region":null}`, ""), column: "region", refused: "has no value"},
 	} {
 		b := rows.NewBatch(orders(t))
-		err := coerce.New(b.Schema, plain()).Add(b, ref, c.change)
+		route := plain()
+		route.Key = []string{"region", "id"}
+		err := coerce.New(b.Schema, route).Add(b, ref, c.change)
 		switch {
 		case c.refused != "":
 			refused(t, err, c.column, c.refused)
@@ -227,6 +231,34 @@ func TestErrorsDoNotShowValues(t *testing.T) {
 		}
 		if n < len(values) {
 			t.Errorf("%s: only %d refusals, the test has lost its values", typ, n)
+		}
+	}
+}
+
+func TestAnArrayKeyOfSeveralColumnsNeedsTheRoutesOrder(t *testing.T) {
+	t.Parallel()
+	b := rows.NewBatch(orders(t))
+	err := coerce.New(b.Schema, plain()).Add(b, ref, remove(t, `["eu",1]`, "")) // identifier fields are a set
+	refused(t, err, "", "told by the route's key")
+	untouched(t, b)
+}
+
+func TestAScalarKeyIsComparedWhereNullsDelete(t *testing.T) {
+	t.Parallel()
+	schema, err := rows.NewSchema(iceberg.NewSchema(0, iceberg.NestedField{ID: 1, Name: "id", Type: prim.Int64, Required: true}), []string{"id"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{`5`, `"customer-5"`} {
+		b := rows.NewBatch(schema)
+		deletes := plain()
+		deletes.NullValue = config.Delete
+		refused(t, coerce.New(schema, deletes).Add(b, ref, upsert(t, key, "", `{"id":6}`)), "id", "name different rows")
+		untouched(t, b)
+		ignores := plain()
+		ignores.NullValue = config.Ignore
+		if err := coerce.New(schema, ignores).Add(b, ref, upsert(t, key, "", `{"id":6}`)); err != nil {
+			t.Errorf("key %s for partitioning: %v", key, err)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/frazil/frazil/internal/wire"
 )
 
-// temporal parses dates and timestamps. Integers take their unit from the route's timestamp_unit, and when that is
-// auto from the writer's type; without either an integer is no timestamp. Texts are ISO 8601. Only the years 0001
+// temporal parses dates and timestamps. Integers take their unit from the writer's type where it sent one, else from
+// the route's timestamp_unit; without either an integer is no timestamp. Texts are ISO 8601. Only the years 0001
 // to 9999 fit: beyond them lie the values that producers send for infinity and for overflow.
 type temporal struct {
 	unit  string
@@ -30,22 +30,32 @@ var (
 	errFiner = errors.New("is finer than microseconds")
 )
 
-// unitOf says in what the writer's type counts: a timestamp unit, "d" for days, or "" when it does not say.
-func unitOf(t *wire.Type) string {
+// unitOf says in what the writer's type counts: a timestamp unit, "d" for days, or "" when it does not say. One that
+// says something else (a time of day, a year) is an error.
+func unitOf(t *wire.Type) (string, error) {
 	if t == nil {
-		return ""
+		return "", nil
 	}
 	switch t.Name {
+	case "":
+		return "", nil
 	case "io.debezium.time.Date", "org.apache.kafka.connect.data.Date":
-		return "d"
+		return "d", nil
 	case "io.debezium.time.Timestamp", "org.apache.kafka.connect.data.Timestamp":
-		return "ms"
+		return "ms", nil
 	case "io.debezium.time.MicroTimestamp":
-		return "us"
+		return "us", nil
 	case "io.debezium.time.NanoTimestamp":
-		return "ns"
+		return "ns", nil
 	}
-	return ""
+	return "", fmt.Errorf("an integer of type %s is neither date nor timestamp", t.Name)
+}
+
+func (t temporal) routeUnit() (string, error) {
+	if t.unit == "auto" {
+		return "", errors.New("an integer without a unit is no timestamp (timestamp_unit names it: s, ms, us or ns)")
+	}
+	return t.unit, nil
 }
 
 func (t temporal) parseDate(v wire.Value, c *rows.Cell) error {
@@ -55,9 +65,9 @@ func (t temporal) parseDate(v wire.Value, c *rows.Cell) error {
 		if err := anyLong.parse(v, &n); err != nil {
 			return err
 		}
-		unit := unitOf(v.Type())
-		if unit == "" && v.Type() != nil && v.Type().Name != "" {
-			return fmt.Errorf("an integer of type %s is no date", v.Type().Name)
+		unit, err := unitOf(v.Type())
+		if err != nil {
+			return err
 		}
 		if unit != "" && unit != "d" {
 			micros, err := toMicros(n.Int, unit)
@@ -108,14 +118,13 @@ func (t temporal) parseTimestamp(v wire.Value, c *rows.Cell) error {
 		if err := anyLong.parse(v, &n); err != nil {
 			return err
 		}
-		unit := t.unit
-		if unit == "auto" {
-			unit = unitOf(v.Type())
+		unit, err := unitOf(v.Type())
+		if err == nil && unit == "" {
+			unit, err = t.routeUnit()
 		}
-		if unit == "" {
-			return errors.New("an integer without a unit is no timestamp (timestamp_unit names it: s, ms, us or ns)")
+		if err != nil {
+			return err
 		}
-		var err error
 		c.Int, err = toMicros(n.Int, unit)
 		return err
 	case wire.Text:

@@ -73,3 +73,22 @@ func (u unavailable) array(v wire.Value) bool {
 	}
 	return true
 }
+
+// within reports whether a text somewhere inside an object or array is the placeholder.
+func (u unavailable) within(v wire.Value) bool {
+	switch v.Kind() {
+	case wire.Object:
+		for _, m := range v.Members() {
+			if u.is(m) || u.within(m) {
+				return true
+			}
+		}
+	case wire.Array:
+		for e := range v.Elems() {
+			if e.Kind() == wire.Text && u.text(e) || u.within(e) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -42,12 +42,14 @@ func TestWhatOnlyLooksLikeAPlaceholderIsData(t *testing.T) {
 	t.Parallel()
 	own := plain()
 	own.Placeholder = "not sent"
-	for _, value := range []string{placeholders["text"], placeholders["int[]"], `"not"`, `["not sent","not sent"]`, `[1]`, `{"not sent":"x"}`, `[]`, `{}`} {
+	for _, value := range []string{placeholders["text"], placeholders["int[]"], `"not"`, `[1]`, `{"not sent":"x"}`, `[]`, `{}`} {
 		if _, err := put(t, table(t, prim.String), own, value, ""); err != nil {
 			t.Errorf("%s: %v", value, err)
 		}
 	}
-	if _, err := put(t, table(t, prim.String), own, `["not sent"]`, ""); err == nil {
-		t.Error("the route's own placeholder was taken for data")
+	for _, value := range []string{`["not sent"]`, `["not sent","not sent"]`, `{"x":"not sent"}`, `[1,{"x":["y","not sent"]}]`} {
+		if _, err := put(t, table(t, prim.String), own, value, ""); err == nil {
+			t.Errorf("%s: the route's own placeholder was taken for data", value)
+		}
 	}
 }

@@ -79,9 +79,9 @@ func debeziumControl(v wire.Value) (Control, error) {
 		return Transaction, nil
 	case has("databaseName") && (has("ddl") || has("tableChanges")):
 		return SchemaChange, nil
-	case text("type") && text("aggregate_type"):
+	case text("type") && text("aggregate_type") && only(v, "id", "aggregate_type", "type", "additional_data", "timestamp"):
 		return Notification, nil
-	case text("type") && has("data") && only(v, "id", "type", "data"):
+	case text("type") && v.Field("data").Kind() == wire.Object && only(v, "id", "type", "data"):
 		return Signal, nil
 	}
 	return "", errors.New("no op, and not one of the messages that Debezium sends beside the changes")

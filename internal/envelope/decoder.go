@@ -148,7 +148,7 @@ func (d *Decoder) readKey(b []byte) (wire.Value, error) {
 		w = wire.Auto
 	}
 	key, err := read(&d.key, b, w)
-	if err != nil && d.format.bareKeys && bare(b) {
+	if d.format.bareKeys && bare(b) && (err != nil || len(key.Raw()) < len(b)) { // white space around JSON is part of a bare key
 		key, err = d.key.Bare(b)
 	}
 	if key.Kind() == wire.Null {
