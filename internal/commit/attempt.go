@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/apache/iceberg-go"
@@ -27,6 +28,14 @@ import (
 type Base struct {
 	Table *table.Table
 	Live  *locate.Snapshot
+}
+
+// DataPath is where a data or delete file of the given name goes.
+func (b Base) DataPath(name string) string { return b.path("data", name) }
+
+// path is below the table's own location, whatever its properties say: they may lead to a stranger's bucket (P10).
+func (b Base) path(folder, name string) string {
+	return strings.TrimRight(b.Table.Location(), "/") + "/" + folder + "/" + name
 }
 
 // Attempt is one commit, ready to publish.
@@ -95,10 +104,6 @@ func orZero[T any](p *T) (v T) {
 
 // manifestList writes the manifests of the added files and the list that names them beside those of the base.
 func (a *Attempt) manifestList(base Base, files *stage.Files, sequence int64) (path string, err error) {
-	locations, err := base.Table.LocationProvider()
-	if err != nil {
-		return "", err
-	}
 	id := uuid.NewString()
 	var manifests []iceberg.ManifestFile
 	for i, group := range []struct {
@@ -108,7 +113,7 @@ func (a *Attempt) manifestList(base Base, files *stage.Files, sequence int64) (p
 		if len(group.files) == 0 {
 			continue
 		}
-		m, err := a.manifest(base.Table, locations.NewMetadataLocation(fmt.Sprintf("%s-m%d.avro", id, i)), group.content, group.files)
+		m, err := a.manifest(base.Table, base.path("metadata", fmt.Sprintf("%s-m%d.avro", id, i)), group.content, group.files)
 		if err != nil {
 			return "", fmt.Errorf("write manifest: %w", err)
 		}
@@ -123,7 +128,7 @@ func (a *Attempt) manifestList(base Base, files *stage.Files, sequence int64) (p
 	if err := iceberg.WriteManifestList(base.Table.Metadata().Version(), &list, a.Snapshot, a.parent, &sequence, 0, manifests); err != nil {
 		return "", fmt.Errorf("write manifest list: %w", err)
 	}
-	path = locations.NewMetadataLocation(fmt.Sprintf("snap-%d-1-%s.avro", a.Snapshot, id))
+	path = base.path("metadata", fmt.Sprintf("snap-%d-1-%s.avro", a.Snapshot, id))
 	a.Objects = append(a.Objects, stage.Object{Path: path, Data: list.Bytes()})
 	return path, nil
 }

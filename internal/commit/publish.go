@@ -119,6 +119,9 @@ func (a *Attempt) in(meta table.Metadata) (in, certain bool) {
 // refusedBy reports whether the table as it is now fails one of the attempt's requirements: some catalogs answer a
 // conflict with 400.
 func (a *Attempt) refusedBy(meta table.Metadata) bool {
+	if meta.LastSequenceNumber() > a.table.Metadata().LastSequenceNumber() { // a commit to another branch took the number
+		return true
+	}
 	return slices.ContainsFunc(a.requirements, func(r table.Requirement) bool { return r.Validate(meta) != nil })
 }
 

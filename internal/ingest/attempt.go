@@ -77,27 +77,24 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 	if t.batch == nil {
 		return t.fresh, nil
 	}
-	live, err := locate.Open(ctx, t.catalog, t.manifestList())
-	if err != nil {
-		return false, err
-	}
-	hits, err := locate.Find(ctx, t.catalog, live, t.batch.Schema, t.batch.Keys)
-	if err != nil {
+	live, hits, err := t.locate(ctx)
+	switch {
+	case err != nil && !t.fresh: // files of an old head may be gone
+		return false, nil
+	case err != nil:
 		return false, err
 	}
 	outcome := resolve.Settle(merge.Make(t.batch), hits)
 	if !outcome.Changes() {
+		t.idle()
 		return t.fresh, nil
 	}
-	locations, err := t.head.LocationProvider()
+	base := commit.Base{Table: t.head, Live: live}
+	files, err := stage.Write(outcome, stage.Target{Spec: t.head.Spec(), Path: base.DataPath})
 	if err != nil {
 		return false, err
 	}
-	files, err := stage.Write(outcome, stage.Target{Spec: t.head.Spec(), Path: locations.NewDataLocation})
-	if err != nil {
-		return false, err
-	}
-	a, err := commit.New(commit.Base{Table: t.head, Live: live}, files, t.ledger, t.spans, t.now())
+	a, err := commit.New(base, files, t.ledger, t.spans, t.now())
 	if err != nil {
 		return false, err
 	}
@@ -107,6 +104,23 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 	}
 	t.report(ctx, a.Snapshot, outcome, start)
 	return true, t.use(after)
+}
+
+func (t *target) locate(ctx context.Context) (*locate.Snapshot, []locate.Hit, error) {
+	live, err := locate.Open(ctx, t.catalog, t.manifestList())
+	if err != nil {
+		return nil, nil, err
+	}
+	hits, err := locate.Find(ctx, t.catalog, live, t.batch.Schema, t.batch.Keys)
+	return live, hits, err
+}
+
+// idle remembers the times of a delivery without effect, which moves no ledger: its records must not look newer than
+// all that the ledger has seen when they come again behind a commit with older ones (rule 17).
+func (t *target) idle() {
+	for p, span := range t.spans {
+		t.newest[p] = max(t.newest[p], span.Time)
+	}
 }
 
 func (t *target) manifestList() string {

@@ -10,6 +10,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -23,7 +24,6 @@ import (
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/route"
 	"github.com/frazil/frazil/internal/warehouse"
-	"golang.org/x/sync/errgroup"
 )
 
 // Catalog is a catalog with the store of its tables.
@@ -93,16 +93,17 @@ func (p *Pipeline) apply(ctx context.Context, targets []*target) error {
 
 // each runs a step for all tables at once. A table that fails stops no other.
 func each(ctx context.Context, targets []*target, step func(*target, context.Context) error) error {
-	var g errgroup.Group
-	for _, t := range targets {
-		g.Go(func() error {
+	errs := make([]error, len(targets))
+	var wg sync.WaitGroup
+	for i, t := range targets {
+		wg.Go(func() {
 			if err := step(t, ctx); err != nil {
-				return fmt.Errorf("table %s: %w", t.name, err)
+				errs[i] = fmt.Errorf("table %s: %w", t.name, err)
 			}
-			return nil
 		})
 	}
-	return g.Wait()
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // assign gives every record to its table. With an error it returns the tables that have records already.
@@ -139,7 +140,7 @@ func (p *Pipeline) target(ctx context.Context, name config.Table) (*target, erro
 	if err != nil {
 		return nil, err
 	}
-	t := &target{name: name, catalog: cat, routes: p.config.Routes, log: p.log.With("table", key), now: p.now}
+	t := &target{name: name, catalog: cat, routes: p.config.Routes, log: p.log.With("table", key), now: p.now, newest: map[kafka.Partition]int64{}}
 	p.tables[key] = t
 	return t, nil
 }

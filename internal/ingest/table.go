@@ -36,6 +36,8 @@ type target struct {
 
 	head  *table.Table // as of the last commit or load; nil: not known
 	fresh bool         // the head was loaded during this delivery
+	// The newest time of deliveries without effect, in milliseconds since 1970.
+	newest map[kafka.Partition]int64
 
 	// Of the delivery at hand.
 	records  []routed
@@ -44,6 +46,7 @@ type target struct {
 	spans    ledger.Spans
 	controls map[envelope.Control]int
 	rejected []rejection
+	skipped  int // records that the ledger has
 }
 
 func (t *target) forget() { t.head = nil }
@@ -78,19 +81,33 @@ func (t *target) use(head *table.Table) (err error) {
 // rolledBack refuses a table whose main branch was taken back behind the ledger (P1): the ledger has records
 // that the table has not, and to skip them would lose them.
 func rolledBack(m table.Metadata, l *ledger.Ledger) error {
-	head := m.CurrentSnapshot()
 	for _, topic := range l.Topics() {
-		if head == nil || head.SequenceNumber < topic.Sequence || m.SnapshotByID(topic.Snapshot) != nil && !isAncestor(m, head, topic.Snapshot) {
-			return fmt.Errorf("it was rolled back behind snapshot %d, with which its ledger of topic %s was written: "+
-				"the records since then are not in it; roll forward, or set its property %s%s.%s to what it holds",
+		if topic.Sequence > 0 && leftOut(m, topic) {
+			return fmt.Errorf("it was rolled back behind snapshot %d, with which its ledger of topic %s was written: the records since "+
+				"then are not in it; roll forward, or stop the function and set its property %s%s.%s to what it holds",
 				topic.Snapshot, topic.Name, ledger.Prefix, topic.Source, topic.Name)
 		}
 	}
 	return nil
 }
 
-func isAncestor(m table.Metadata, head *table.Snapshot, id int64) bool {
-	return slices.ContainsFunc(table.AncestorsOf(head.SnapshotID, m.SnapshotByID), func(s table.Snapshot) bool { return s.SnapshotID == id })
+// leftOut reports whether the snapshot that wrote a topic's ledger is proven to be no ancestor of main. A history that
+// expiry has cut short proves nothing.
+func leftOut(m table.Metadata, topic *ledger.Topic) bool {
+	head := m.CurrentSnapshot()
+	if head == nil {
+		return true
+	}
+	ancestors, complete := table.AncestorsOfChecked(head.SnapshotID, m.SnapshotByID)
+	for _, s := range ancestors {
+		if s.SnapshotID == topic.Snapshot {
+			return false
+		}
+		if s.SequenceNumber < topic.Sequence { // main passes below it
+			return true
+		}
+	}
+	return complete
 }
 
 // writable refuses tables that frazil would write wrongly.
@@ -107,12 +124,12 @@ func writable(m table.Metadata) error {
 }
 
 // prepare makes the batch of the delivery: what the table's ledger does not have is decoded and coerced. Records
-// that cannot be applied are gathered in rejected. None is refused by a head that may be old: the owner may have
-// changed the table since.
+// that cannot be applied are gathered in rejected. None is refused or skipped by a head that may be old: the owner may
+// have changed the table, or set its ledger back.
 func (t *target) prepare(ctx context.Context) error {
 	t.fresh = false
 	if t.head != nil {
-		if err := t.decode(); err == nil && len(t.rejected) == 0 {
+		if err := t.decode(); err == nil && len(t.rejected) == 0 && t.skipped == 0 {
 			return nil
 		}
 	}
@@ -127,7 +144,7 @@ func (t *target) prepare(ctx context.Context) error {
 }
 
 func (t *target) decode() error {
-	t.rejected, t.spans, t.controls = nil, ledger.Spans{}, map[envelope.Control]int{}
+	t.rejected, t.skipped, t.spans, t.controls = nil, 0, ledger.Spans{}, map[envelope.Control]int{}
 	decoders := map[int]*decoder{}
 	for _, r := range t.records {
 		applied, err := t.ledger.Check(r.Record)
@@ -135,6 +152,7 @@ func (t *target) decode() error {
 			return err
 		}
 		if applied {
+			t.skipped++
 			continue
 		}
 		d := decoders[r.route]
@@ -156,6 +174,10 @@ func (t *target) decode() error {
 	}
 	if len(decoders) == 0 {
 		t.batch = nil
+	}
+	for p, span := range t.spans {
+		span.Time = max(span.Time, t.newest[p])
+		t.spans[p] = span
 	}
 	return nil
 }

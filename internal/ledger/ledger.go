@@ -73,14 +73,19 @@ func Read(properties map[string]string) (*Ledger, error) {
 
 func read(text string) (*Topic, error) {
 	var e entry
-	if err := json.Unmarshal([]byte(text), &e); err != nil {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
 		return nil, err
 	}
-	if len(e.Next) != len(e.Partitions) || len(e.Time) != len(e.Partitions) {
+	if len(e.Partitions) == 0 || len(e.Next) != len(e.Partitions) || len(e.Time) != len(e.Partitions) {
 		return nil, fmt.Errorf("%d partitions, %d offsets and %d times", len(e.Partitions), len(e.Next), len(e.Time))
 	}
 	t := &Topic{Snapshot: e.Snapshot, Sequence: e.Sequence, Marks: map[int32]Mark{}}
 	for i, p := range e.Partitions {
+		if p < 0 || e.Next[i] < 0 || i > 0 && p <= e.Partitions[i-1] {
+			return nil, fmt.Errorf("partition %d is negative, out of order or without a next offset", p)
+		}
 		t.Marks[p] = Mark{Next: e.Next[i], Time: e.Time[i]}
 	}
 	return t, nil
@@ -107,7 +112,7 @@ func (l *Ledger) Check(r *kafka.Record) (applied bool, err error) {
 	m := l.mark(r.Part)
 	if r.Offset < m.Next && r.Time > m.Time {
 		return false, fmt.Errorf("%s: the table's ledger expects offset %d next, but this record is newer than all that it has seen; "+
-			"if the topic was made anew, remove the table's property %s to start over", r.Ref(), m.Next, property(r.Part.Source, r.Part.Topic))
+			"if the topic was made anew, stop the function and remove the table's property %s to start over", r.Ref(), m.Next, property(r.Part.Source, r.Part.Topic))
 	}
 	return r.Offset < m.Next, nil
 }

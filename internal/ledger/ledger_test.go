@@ -90,7 +90,9 @@ func TestCheckTellsARewindFromARedelivery(t *testing.T) {
 
 func TestReadRefusesWhatItDidNotWrite(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "{", `{"partitions":[0],"next":[],"time":[1]}`, `{"next":["x"]}`} {
+	for _, text := range []string{"", "{", `{"partitions":[0],"next":[],"time":[1]}`, `{"next":["x"]}`, `{}`, `null`,
+		`{"partitions":[0],"next":[-5],"time":[1]}`, `{"partitions":[-1],"next":[5],"time":[1]}`,
+		`{"partitions":[0,0],"next":[5,6],"time":[1,1]}`, `{"partitions":[0],"next":[5],"time":[1],"other":1}`} {
 		if _, err := ledger.Read(map[string]string{ledger.Prefix + "main.a": text}); err == nil {
 			t.Errorf("%q: no error", text)
 		}

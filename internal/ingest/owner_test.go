@@ -1,0 +1,90 @@
+package ingest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/local/stack"
+)
+
+// update sends updates as another client of the catalog does.
+func (w *world) update(u ...table.Update) {
+	w.Helper()
+	t := w.load()
+	_, _, err := w.client.CommitTable(w.Context(), t.Identifier(), nil, u)
+	w.must(err)
+}
+
+func TestATagOnAnOldSnapshotIsNoRollback(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shopOrders, `topics: ["/.*/"], format: flat`)
+	other := &kafka.Partition{Source: kafka.MainSource, Topic: "other"}
+	warm := w.pipeline()
+	w.must(deliver(t.Context(), warm, flat(partition(0), 0, `{"id":1,"n":1}`)))
+	first := w.load().CurrentSnapshot().SnapshotID
+	w.must(deliver(t.Context(), warm, flat(other, 0, `{"id":2,"n":1}`)))
+	second := w.load().CurrentSnapshot().SnapshotID
+	w.must(deliver(t.Context(), warm, flat(other, 1, `{"id":2,"n":2}`)))
+	w.update(table.NewSetSnapshotRefUpdate("month-end", first, table.TagRef, 0, 0, 0))
+	w.update(table.NewRemoveSnapshotsUpdate([]int64{second}, false)) // the history between is gone
+	w.must(deliver(t.Context(), warm, flat(other, 2, `{"id":2,"n":3}`)))
+	w.must(deliver(t.Context(), w.pipeline(), flat(other, 3, `{"id":2,"n":4}`)))
+	w.wantRows("id=1 n=1", "id=2 n=4")
+}
+
+func TestALedgerThatTheOwnerSetBackHoldsForAWarmProcess(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shopOrders, `topics: [orders], format: flat`)
+	warm := w.pipeline()
+	w.must(deliver(t.Context(), warm, flat(partition(0), 0, `{"id":1,"n":1}`), flat(partition(0), 1, `{"id":2,"n":1}`)))
+	w.must(w.lake.SetProperties(t.Context(), w.name, map[string]string{"frazil.ledger.main.orders": `{"partitions":[0],"next":[0],"time":[0]}`}))
+	w.must(deliver(t.Context(), warm, flat(partition(0), 0, `{"id":1,"n":7}`), flat(partition(0), 1, `{"id":2,"n":7}`), flat(partition(0), 2, `{"id":3,"n":7}`)))
+	w.wantRows("id=1 n=7", "id=2 n=7", "id=3 n=7")
+}
+
+func TestACommitToAnotherBranchIsAConflict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shopOrders, `topics: [orders], format: flat`)
+	warm := w.pipeline()
+	w.must(deliver(t.Context(), warm, flat(partition(0), 0, `{"id":1,"n":1}`)))
+	s := *w.load().CurrentSnapshot()
+	parent := s.SnapshotID
+	s.SnapshotID, s.ParentSnapshotID, s.SequenceNumber = 4711, &parent, s.SequenceNumber+1
+	w.update(table.NewAddSnapshotUpdate(&s), table.NewSetSnapshotRefUpdate("audit", s.SnapshotID, table.BranchRef, 0, 0, 0))
+	w.must(deliver(t.Context(), warm, flat(partition(0), 1, `{"id":1,"n":2}`)))
+	w.wantRows("id=1 n=2")
+}
+
+func TestATableUpgradedMeanwhileIsNotWrittenAsBefore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shopOrders, `topics: [orders], format: flat`)
+	warm := w.pipeline()
+	w.must(deliver(t.Context(), warm, flat(partition(0), 0, `{"id":1,"n":1}`)))
+	w.update(table.NewUpgradeFormatVersionUpdate(3))
+	for range 2 {
+		if err := deliver(t.Context(), warm, flat(partition(0), 1, `{"id":1,"n":2}`)); err == nil {
+			t.Fatal("a snapshot of version 2 in a table of version 3")
+		}
+	}
+	w.wantRows("id=1 n=1")
+}
+
+func TestFilesStayBelowTheTablesLocation(t *testing.T) {
+	t.Parallel()
+	spec := shopOrders
+	spec.Name = "shop.größe x" // no letters that an address would have to escape may change on the way
+	w := newWorld(t, spec, `topics: [orders], format: flat`)
+	for _, name := range []string{"write.data.path", "write.folder-storage.path", "write.object-storage.path"} {
+		w.must(w.lake.SetProperties(t.Context(), w.name, map[string]string{name: "s3://frazil/elsewhere"}))
+	}
+	w.must(deliver(t.Context(), w.pipeline(), flat(partition(0), 0, `{"id":1,"n":10}`)))
+	w.must(deliver(t.Context(), w.pipeline(), flat(partition(0), 1, `{"id":1,"n":11}`)))
+	for _, k := range w.objects.Keys(stack.Bucket, "") {
+		if path := "s3://" + stack.Bucket + "/" + k; !strings.HasPrefix(path, w.load().Location()+"/") {
+			t.Errorf("%s is outside of %s", path, w.load().Location())
+		}
+	}
+	w.wantRows("id=1 n=11")
+}
