@@ -1,6 +1,7 @@
 package coerce
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -61,26 +62,15 @@ func (t temporal) routeUnit() (string, error) {
 func (t temporal) parseDate(v wire.Value, c *rows.Cell) error {
 	switch v.Kind() {
 	case wire.Number:
-		var n rows.Cell
-		if err := anyLong.parse(v, &n); err != nil {
-			return err
-		}
-		unit, err := unitOf(v.Type())
+		n, unit, err := numberAndUnit(v)
 		if err != nil {
 			return err
 		}
-		if unit != "" && unit != "d" {
-			micros, err := toMicros(n.Int, unit)
-			if err != nil {
-				return err
-			}
-			return setDate(micros, c)
+		micros, err := toMicros(n, cmp.Or(unit, "d"))
+		if err != nil {
+			return err
 		}
-		if n.Int < minDay || n.Int > maxDay {
-			return errRange
-		}
-		c.Int = n.Int
-		return nil
+		return setDate(micros, c)
 	case wire.Text:
 		s := v.Text()
 		if len(s) == 10 || len(s) == 11 && s[10] == 'Z' {
@@ -103,6 +93,16 @@ func (t temporal) parseDate(v wire.Value, c *rows.Cell) error {
 	return wrongKind(v, "date")
 }
 
+// numberAndUnit reads an integer and what the writer's type says that it counts.
+func numberAndUnit(v wire.Value) (n int64, unit string, err error) {
+	var c rows.Cell
+	if err := anyLong.parse(v, &c); err != nil {
+		return 0, "", err
+	}
+	unit, err = unitOf(v.Type())
+	return c.Int, unit, err
+}
+
 func setDate(micros int64, c *rows.Cell) error {
 	if micros%microsPerDay != 0 {
 		return errors.New("a time other than midnight does not fit date")
@@ -114,18 +114,14 @@ func setDate(micros int64, c *rows.Cell) error {
 func (t temporal) parseTimestamp(v wire.Value, c *rows.Cell) error {
 	switch v.Kind() {
 	case wire.Number:
-		var n rows.Cell
-		if err := anyLong.parse(v, &n); err != nil {
-			return err
-		}
-		unit, err := unitOf(v.Type())
+		n, unit, err := numberAndUnit(v)
 		if err == nil && unit == "" {
 			unit, err = t.routeUnit()
 		}
 		if err != nil {
 			return err
 		}
-		c.Int, err = toMicros(n.Int, unit)
+		c.Int, err = toMicros(n, unit)
 		return err
 	case wire.Text:
 		micros, zone, err := readTimestamp(v.Text())

@@ -125,6 +125,13 @@ func (l *Lake) Load(ctx context.Context, name string) (*table.Table, error) {
 
 // Append adds rows as another writer would: one snapshot, nothing looked up.
 func (l *Lake) Append(ctx context.Context, name string, rows []Row) error {
+	return l.write(ctx, name, rows, func(t *table.Table, r array.RecordReader) error {
+		_, err := t.Append(ctx, r, nil)
+		return err
+	})
+}
+
+func (l *Lake) write(ctx context.Context, name string, rows []Row, how func(*table.Table, array.RecordReader) error) error {
 	t, err := l.Load(ctx, name)
 	if err != nil {
 		return err
@@ -133,8 +140,7 @@ func (l *Lake) Append(ctx context.Context, name string, rows []Row) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.Append(ctx, reader, nil)
-	return err
+	return how(t, reader)
 }
 
 // records are rows as iceberg-go's writer takes them.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 )
@@ -15,16 +16,10 @@ func (l *Lake) Compact(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	t, err := l.Load(ctx, name)
-	if err != nil {
+	return l.write(ctx, name, rows, func(t *table.Table, r array.RecordReader) error {
+		_, err := t.Overwrite(ctx, r, nil)
 		return err
-	}
-	reader, err := records(t, rows)
-	if err != nil {
-		return err
-	}
-	_, err = t.Overwrite(ctx, reader, nil)
-	return err
+	})
 }
 
 // Expire removes all snapshots but the last ones.
