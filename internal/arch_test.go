@@ -37,7 +37,7 @@ var rules = map[string]rule{
 	"kafka":      {light, ""},
 	"wire":       {light, ""},
 	"config":     {light, ""},
-	"kafkaevent": {light, "kafka"},
+	"kafkaevent": {light, "kafka wire"},
 	"ledger":     {light, "kafka"},
 	"change":     {light, "wire"},
 	"envelope":   {light, "change kafka wire"},

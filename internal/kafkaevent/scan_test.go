@@ -181,7 +181,9 @@ func TestScanRefusesBrokenRecords(t *testing.T) {
 		{`{` + at + `,"headers":[{"a":[256]}]}`, `out of range`},
 		{`{` + at + `,"headers":[{"a":[-129]}]}`, `out of range`},
 		{`{` + at + `,"headers":[{"a":"YQ=="}]}`, `expected an array`},
-		{`{` + at + `,"headers":[{"\ud800":[]}]}`, `not valid Unicode`},
+		{`{` + at + `,"headers":[{"\ud800":[]}]}`, `expected an escape`},
+		{`{` + at + `,"headers":[{"\ud83dxude00":[]}]}`, `expected an escape`},
+		{"{" + at + `,"headers":[{"` + "\xff" + `":[]}]}`, `not valid Unicode`},
 		{`{` + at + `,"headers":{}}`, `expected an array`},
 	}
 	for _, tt := range tests {

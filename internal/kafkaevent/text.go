@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"unicode/utf8"
+
+	"github.com/frazil/frazil/internal/wire"
 )
 
 // text is the JSON text of an event and the place in it. Its readers pass over the white space before what they read.
@@ -156,7 +158,7 @@ func (t *text) quoted() ([]byte, error) {
 	if plain {
 		return s, nil
 	}
-	if s = unescape(s); !utf8.Valid(s) {
+	if s = wire.AppendUnescaped(s[:0], s); !utf8.Valid(s) {
 		return nil, t.failAt(start, "a text is not valid Unicode")
 	}
 	return s, nil
@@ -191,7 +193,7 @@ func (t *text) span() (start int, plain bool, err error) {
 }
 
 func (t *text) escape() error {
-	n := escapeLen(t.b[t.pos:])
+	_, n := wire.Escape(t.b[t.pos:])
 	if n == 0 {
 		if t.pos+6 > len(t.b) {
 			t.pos = len(t.b)

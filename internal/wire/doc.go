@@ -83,6 +83,6 @@ func (d *Doc) nameOf(t *token) []byte {
 // unescape appends to texts, so that what was handed out before stays as it is.
 func (d *Doc) unescape(s []byte) []byte {
 	n := len(d.texts)
-	d.texts = appendUnescaped(d.texts, s)
+	d.texts = AppendUnescaped(d.texts, s)
 	return d.texts[n:len(d.texts):len(d.texts)]
 }

@@ -7,29 +7,41 @@ import (
 
 // escape checks the escape at pos and passes over it.
 func (p *parser) escape() error {
-	start := p.pos
-	if start+1 >= len(p.src) {
+	at := p.src[p.pos:]
+	if _, n := Escape(at); n > 0 {
+		p.pos += n
+		return nil
+	}
+	if len(at) < 2 {
 		p.pos = len(p.src)
 		return p.unexpected("an escape")
 	}
-	if simpleEscape(p.src[start+1]) != 0 {
-		p.pos += 2
-		return nil
+	if _, half := hexEscape(at); half {
+		return p.fail(p.pos, "an escape of half a surrogate pair")
 	}
-	r, ok := hexEscape(p.src[start:])
-	if !ok {
-		return p.fail(start, "an unknown escape")
+	return p.fail(p.pos, "an unknown escape")
+}
+
+// Escape reads the JSON escape that b begins with, a surrogate pair as one. n is its length, 0 if it is none.
+func Escape(b []byte) (r rune, n int) {
+	if len(b) < 2 || b[0] != '\\' {
+		return 0, 0
 	}
-	p.pos += 6
-	if !utf16.IsSurrogate(r) {
-		return nil
+	if c := simpleEscape(b[1]); c != 0 {
+		return rune(c), 2
 	}
-	low, ok := hexEscape(p.src[p.pos:])
-	if !ok || utf16.DecodeRune(r, low) == utf8.RuneError {
-		return p.fail(start, "an escape of half a surrogate pair")
+	r, ok := hexEscape(b)
+	switch {
+	case !ok:
+		return 0, 0
+	case !utf16.IsSurrogate(r):
+		return r, 6
 	}
-	p.pos += 6
-	return nil
+	low, _ := hexEscape(b[6:])
+	if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
+		return 0, 0
+	}
+	return r, 12
 }
 
 // simpleEscape returns what a backslash and c stand for, 0 if nothing.
@@ -71,27 +83,15 @@ func hexEscape(b []byte) (rune, bool) {
 	return r, true
 }
 
-// appendUnescaped appends the text that s, checked before, stands for.
-func appendUnescaped(dst, s []byte) []byte {
-	for i := 0; i < len(s); {
-		if s[i] != '\\' {
-			dst = append(dst, s[i])
-			i++
+// AppendUnescaped appends the text that s, checked before, stands for. It may be appended to s[:0].
+func AppendUnescaped(dst, s []byte) []byte {
+	for len(s) > 0 {
+		if s[0] != '\\' {
+			dst, s = append(dst, s[0]), s[1:]
 			continue
 		}
-		if c := simpleEscape(s[i+1]); c != 0 {
-			dst = append(dst, c)
-			i += 2
-			continue
-		}
-		r, _ := hexEscape(s[i:])
-		i += 6
-		if utf16.IsSurrogate(r) {
-			low, _ := hexEscape(s[i:])
-			r = utf16.DecodeRune(r, low)
-			i += 6
-		}
-		dst = utf8.AppendRune(dst, r)
+		r, n := Escape(s)
+		dst, s = utf8.AppendRune(dst, r), s[n:]
 	}
 	return dst
 }

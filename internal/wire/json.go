@@ -129,7 +129,7 @@ func (p *parser) memberName() error {
 	}
 	if t := &p.tape[len(p.tape)-1]; t.escaped {
 		n := len(p.doc.names)
-		p.doc.names = appendUnescaped(p.doc.names, p.src[t.start:t.end])
+		p.doc.names = AppendUnescaped(p.doc.names, p.src[t.start:t.end])
 		t.start, t.end = uint32(n), uint32(len(p.doc.names))
 	}
 	if p.peek() != ':' {
