@@ -11,7 +11,6 @@ import (
 	"github.com/frazil/frazil/internal/change"
 	"github.com/frazil/frazil/internal/coerce"
 	"github.com/frazil/frazil/internal/config"
-	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/wire"
 )
@@ -42,8 +41,6 @@ func columns(t testing.TB, fields ...iceberg.NestedField) *rows.Schema {
 	return s
 }
 
-var ref = kafka.Ref{Part: &kafka.Partition{Source: "main", Topic: "t"}}
-
 // put coerces {"id":1,"v":VALUE}. A type is Connect's field schema of v, "" for none.
 func put(t testing.TB, s *rows.Schema, route config.Route, value, typ string) (*rows.Batch, error) {
 	t.Helper()
@@ -57,7 +54,7 @@ func put(t testing.TB, s *rows.Schema, route config.Route, value, typ string) (*
 		t.Fatalf("%s: %v", text, err)
 	}
 	b := rows.NewBatch(s)
-	return b, coerce.New(s, route).Add(b, ref, change.Upsert(v))
+	return b, coerce.New(s, route).Add(b, change.Upsert(v))
 }
 
 // cell is the value of column v in the batch's only row, exactly.

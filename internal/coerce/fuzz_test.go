@@ -44,7 +44,7 @@ func FuzzCoerce(f *testing.F) {
 		route.DecimalEncoding = fuzzEncodings[int(rules)%len(fuzzEncodings)]
 		route.TimestampUnit = fuzzUnits[int(rules/8)%len(fuzzUnits)]
 		b := rows.NewBatch(table(t, fuzzTypes[int(typ)%len(fuzzTypes)]))
-		if err := coerce.New(b.Schema, route).Add(b, ref, change.Upsert(row)); err != nil {
+		if err := coerce.New(b.Schema, route).Add(b, change.Upsert(row)); err != nil {
 			untouched(t, b)
 			return
 		}

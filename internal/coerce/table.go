@@ -12,7 +12,6 @@ import (
 
 	"github.com/frazil/frazil/internal/change"
 	"github.com/frazil/frazil/internal/config"
-	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/wire"
 )
@@ -64,12 +63,12 @@ func New(s *rows.Schema, route config.Route) *Table {
 }
 
 // Add coerces an upsert or a delete and adds it to the batch, or refuses it with an *Error and adds nothing.
-func (t *Table) Add(b *rows.Batch, ref kafka.Ref, c change.Change) error {
+func (t *Table) Add(b *rows.Batch, c change.Change) error {
 	if c.Op() == change.OpDelete {
 		if err := t.deletedKey(c); err != nil {
 			return err
 		}
-		b.Delete(ref, b.Keys.Intern(&t.key))
+		b.Delete(b.Keys.Intern(&t.key))
 		return nil
 	}
 	if err := t.row(c); err != nil {
@@ -86,9 +85,9 @@ func (t *Table) Add(b *rows.Batch, ref kafka.Ref, c change.Change) error {
 		return err
 	}
 	if moved {
-		b.Delete(ref, b.Keys.Intern(&t.before))
+		b.Delete(b.Keys.Intern(&t.before))
 	}
-	b.Put(ref, b.Keys.Intern(&t.key), t.cells)
+	b.Put(b.Keys.Intern(&t.key), t.cells)
 	return nil
 }
 

@@ -110,7 +110,7 @@ func TestKeysOfAChange(t *testing.T) {
 		b := rows.NewBatch(orders(t))
 		route := plain()
 		route.Key = []string{"region", "id"}
-		err := coerce.New(b.Schema, route).Add(b, ref, c.change)
+		err := coerce.New(b.Schema, route).Add(b, c.change)
 		switch {
 		case c.refused != "":
 			refused(t, err, c.column, c.refused)
@@ -128,7 +128,7 @@ func TestKeysOfAChange(t *testing.T) {
 func TestAScalarIsTheKeyOfOneColumn(t *testing.T) {
 	t.Parallel()
 	b := rows.NewBatch(table(t, prim.String))
-	if err := coerce.New(b.Schema, plain()).Add(b, ref, remove(t, "7", "")); err != nil {
+	if err := coerce.New(b.Schema, plain()).Add(b, remove(t, "7", "")); err != nil {
 		t.Fatal(err)
 	}
 	if got := rows.ReadInt(b.Keys.Part(b.Entries[0].Key, 0)); got != 7 {
@@ -164,7 +164,7 @@ func TestColumnsThatAreNotThere(t *testing.T) {
 		"a column with the prefix of own": {plain(), change.Upsert(read(t, row)).WithMeta("no"), "", ""},
 	} {
 		b := rows.NewBatch(orders(t))
-		err := coerce.New(b.Schema, c.route).Add(b, ref, c.change)
+		err := coerce.New(b.Schema, c.route).Add(b, c.change)
 		switch {
 		case c.refused != "":
 			refused(t, err, c.column, c.refused)
@@ -187,7 +187,7 @@ func TestRowsDoNotLeakIntoEachOther(t *testing.T) {
 		`{"region":"","id":4,"note":"four","paid":true}`,
 		`{"id":5,"region":"e","paid":false,"note":null}`,
 	} {
-		_ = table.Add(b, ref, change.Upsert(read(t, text))) // the second is refused, as the result shows
+		_ = table.Add(b, change.Upsert(read(t, text))) // the second is refused, as the result shows
 	}
 	var got []string
 	for i := range b.Columns()[0].Len() {
@@ -238,7 +238,7 @@ func TestErrorsDoNotShowValues(t *testing.T) {
 func TestAnArrayKeyOfSeveralColumnsNeedsTheRoutesOrder(t *testing.T) {
 	t.Parallel()
 	b := rows.NewBatch(orders(t))
-	err := coerce.New(b.Schema, plain()).Add(b, ref, remove(t, `["eu",1]`, "")) // identifier fields are a set
+	err := coerce.New(b.Schema, plain()).Add(b, remove(t, `["eu",1]`, "")) // identifier fields are a set
 	refused(t, err, "", "told by the route's key")
 	untouched(t, b)
 }
@@ -253,11 +253,11 @@ func TestAScalarKeyIsComparedWhereNullsDelete(t *testing.T) {
 		b := rows.NewBatch(schema)
 		deletes := plain()
 		deletes.NullValue = config.Delete
-		refused(t, coerce.New(schema, deletes).Add(b, ref, upsert(t, key, "", `{"id":6}`)), "id", "name different rows")
+		refused(t, coerce.New(schema, deletes).Add(b, upsert(t, key, "", `{"id":6}`)), "id", "name different rows")
 		untouched(t, b)
 		ignores := plain()
 		ignores.NullValue = config.Ignore
-		if err := coerce.New(schema, ignores).Add(b, ref, upsert(t, key, "", `{"id":6}`)); err != nil {
+		if err := coerce.New(schema, ignores).Add(b, upsert(t, key, "", `{"id":6}`)); err != nil {
 			t.Errorf("key %s for partitioning: %v", key, err)
 		}
 	}

@@ -68,7 +68,7 @@ func (w world) attempt(head *table.Table, offset int64) *commit.Attempt {
 	schema, err := rows.NewSchema(head.Schema(), nil)
 	w.must(err)
 	b := rows.NewBatch(schema)
-	b.Put(kafka.Ref{}, 0, []rows.Cell{{Int: offset}})
+	b.Put(0, []rows.Cell{{Int: offset}})
 	files, err := stage.Write(&resolve.Outcome{Batch: b, Write: []int{0}}, stage.Target{Spec: head.Spec(), Path: func(name string) string { return head.Location() + "/data/" + name }})
 	w.must(err)
 	l, err := ledger.Read(head.Properties())

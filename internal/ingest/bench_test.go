@@ -106,7 +106,7 @@ func BenchmarkEvent(b *testing.B) {
 			r := &e.Records[i]
 			c, control, err := decoder.Decode(r)
 			if err == nil && control == "" {
-				err = table.Add(batch, r.Ref(), c)
+				err = table.Add(batch, c)
 			}
 			if err != nil {
 				b.Fatal(err)
@@ -136,13 +136,12 @@ func BenchmarkPlan(b *testing.B) {
 		b.Fatal(err)
 	}
 	batch := rows.NewBatch(schema)
-	part := &kafka.Partition{Source: "main", Topic: "t"}
 	r := rand.New(rand.NewPCG(1, 2))
 	var key rows.Parts
-	for i := range int64(10_000) {
+	for range 10_000 {
 		key.Reset()
 		key.Int(r.Int64N(5000))
-		batch.Put(kafka.Ref{Part: part, Offset: i}, batch.Keys.Intern(&key), make([]rows.Cell, len(schema.Columns)))
+		batch.Put(batch.Keys.Intern(&key), make([]rows.Cell, len(schema.Columns)))
 	}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -222,5 +222,5 @@ func (t *target) add(d *decoder, r *kafka.Record) error {
 	case c.Op() == change.OpTruncate:
 		return errors.New("a truncate (truncate: ignore lets it pass)")
 	}
-	return d.coerce.Add(t.batch, r.Ref(), c)
+	return d.coerce.Add(t.batch, c)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/iceberg-go"
-	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/resolve"
 	"github.com/frazil/frazil/internal/rows"
@@ -89,7 +88,7 @@ func (s *shelf) staged(t testing.TB, schema *rows.Schema, sequence int64, kill [
 	b := rows.NewBatch(schema)
 	o := &resolve.Outcome{Batch: b, Kill: kill}
 	for i, cells := range list {
-		b.Put(kafka.Ref{}, rows.Key(i), append(cells[:len(cells):len(cells)], rows.Cell{Bytes: []byte("v")}))
+		b.Put(rows.Key(i), append(cells[:len(cells):len(cells)], rows.Cell{Bytes: []byte("v")}))
 		o.Write = append(o.Write, i)
 	}
 	files, err := stage.Write(o, stage.Target{Spec: *iceberg.UnpartitionedSpec, Path: func(name string) string { return "s3://b/" + name }})

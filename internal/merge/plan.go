@@ -12,19 +12,10 @@ package merge
 
 import "github.com/frazil/frazil/internal/rows"
 
-// Effect is what remains of all changes of one key: a row to put, or a delete.
-type Effect struct {
-	Key rows.Key
-	Row int // row of the batch; negative: delete
-}
-
-// Deletes reports whether the key's row goes and none comes.
-func (e Effect) Deletes() bool { return e.Row < 0 }
-
 // Plan is the effects of one batch for one table, in the order in which their keys first appear.
 type Plan struct {
 	Batch   *rows.Batch
-	Effects []Effect
+	Effects []rows.Entry // of each key the last
 }
 
 // Make plans a batch.
@@ -33,10 +24,10 @@ func Make(b *rows.Batch) Plan {
 	at := make([]int32, b.Keys.Len()) // 1 + index of the key's effect
 	for _, e := range b.Entries {
 		if at[e.Key] == 0 {
-			p.Effects = append(p.Effects, Effect{Key: e.Key})
+			p.Effects = append(p.Effects, e)
 			at[e.Key] = int32(len(p.Effects))
 		}
-		p.Effects[at[e.Key]-1].Row = e.Row
+		p.Effects[at[e.Key]-1] = e
 	}
 	return p
 }

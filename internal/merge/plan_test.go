@@ -58,12 +58,12 @@ func (w world) planned(t *testing.T, events []event) {
 	}
 	for _, e := range events {
 		if e.before != 0 {
-			b.Delete(e.ref, intern(e.before))
+			b.Delete(intern(e.before))
 		}
 		if e.deletes {
-			b.Delete(e.ref, intern(e.key))
+			b.Delete(intern(e.key))
 		} else {
-			b.Put(e.ref, intern(e.key), []rows.Cell{{Int: e.key}, {Int: e.value}})
+			b.Put(intern(e.key), []rows.Cell{{Int: e.key}, {Int: e.value}})
 		}
 	}
 	p := merge.Make(b)

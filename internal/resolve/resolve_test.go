@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/apache/iceberg-go"
-	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/merge"
 	"github.com/frazil/frazil/internal/resolve"
@@ -25,14 +24,10 @@ func TestSettleWritesPutsAndKillsEveryHit(t *testing.T) {
 		p.Int(id)
 		return b.Keys.Intern(&p)
 	}
-	part := &kafka.Partition{Source: "main", Topic: "t"}
-	put := func(offset, id int64) {
-		b.Put(kafka.Ref{Part: part, Offset: offset}, key(id), []rows.Cell{{Int: id}})
-	}
-	put(1, 11)
-	put(2, 12)
-	b.Delete(kafka.Ref{Part: part, Offset: 3}, key(13))
-	b.Delete(kafka.Ref{Part: part, Offset: 4}, key(14))
+	b.Put(key(11), []rows.Cell{{Int: 11}})
+	b.Put(key(12), []rows.Cell{{Int: 12}})
+	b.Delete(key(13))
+	b.Delete(key(14))
 
 	hits := []locate.Hit{{Key: key(11), File: "a", Pos: 1}, {Key: key(13), File: "b", Pos: 7}, {Key: key(13), File: "b", Pos: 9}}
 	got := resolve.Settle(merge.Make(b), hits)

@@ -5,7 +5,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
-	"github.com/frazil/frazil/internal/kafka"
 )
 
 // Cell is one typed value on its way into a column. The column's type says which field counts: Int for
@@ -23,7 +22,6 @@ type Cell struct {
 type Entry struct {
 	Key Key
 	Row int // index into the columns; negative: the key's row is deleted
-	Ref kafka.Ref
 }
 
 // Deletes reports whether the entry deletes its key's row.
@@ -53,7 +51,7 @@ func NewBatch(s *Schema) *Batch {
 }
 
 // Put adds a change that leaves the row made of cells (one per column) under key.
-func (b *Batch) Put(ref kafka.Ref, key Key, cells []Cell) {
+func (b *Batch) Put(key Key, cells []Cell) {
 	for i := range cells {
 		if cells[i].Null {
 			b.builders[i].AppendNull()
@@ -61,13 +59,13 @@ func (b *Batch) Put(ref kafka.Ref, key Key, cells []Cell) {
 			b.appends[i](&cells[i])
 		}
 	}
-	b.Entries = append(b.Entries, Entry{Key: key, Row: b.rows, Ref: ref})
+	b.Entries = append(b.Entries, Entry{Key: key, Row: b.rows})
 	b.rows++
 }
 
 // Delete adds a change that removes key's row.
-func (b *Batch) Delete(ref kafka.Ref, key Key) {
-	b.Entries = append(b.Entries, Entry{Key: key, Row: -1, Ref: ref})
+func (b *Batch) Delete(key Key) {
+	b.Entries = append(b.Entries, Entry{Key: key, Row: -1})
 }
 
 // Columns completes the batch: no change may be added after it. Row i of the arrays is the row of the i-th Put.

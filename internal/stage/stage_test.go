@@ -15,7 +15,6 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/iceberg-go"
-	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/resolve"
 	"github.com/frazil/frazil/internal/rows"
@@ -40,7 +39,7 @@ func batch(t testing.TB, types []iceberg.Type, cells ...[]rows.Cell) *rows.Batch
 	for i, row := range cells {
 		var p rows.Parts
 		p.Int(int64(i))
-		b.Put(kafka.Ref{}, b.Keys.Intern(&p), append([]rows.Cell{{Int: int64(i)}}, row...))
+		b.Put(b.Keys.Intern(&p), append([]rows.Cell{{Int: int64(i)}}, row...))
 	}
 	return b
 }
