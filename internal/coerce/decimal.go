@@ -64,7 +64,7 @@ func (t decimal) base64(v wire.Value, c *rows.Cell) error {
 // shortBase64 reads a value that is at the column's scale and no longer than 128 bits, the common case, without big
 // integers.
 func (t decimal) shortBase64(v wire.Value) (n decimal128.Num, ok bool) {
-	if v.Kind() != wire.Text || v.Type() != nil && (v.Type().Name != connectDecimal || v.Type().Scale != t.scale) {
+	if v.Kind() != wire.Text || v.Type() != nil && (v.Type().Name != wire.Decimal || v.Type().Scale != t.scale) {
 		return n, false
 	}
 	var buf [18]byte // what 24 characters decode to
@@ -104,15 +104,12 @@ func inBase64(v wire.Value, encoding string) bool {
 	return encoding == "base64"
 }
 
-// connectDecimal is the writer's type of a decimal in bytes.
-const connectDecimal = "org.apache.kafka.connect.data.Decimal"
-
 // unscaled is a Connect decimal times 10^scale: base64 of a big-endian two's complement integer whose scale
 // the type says (without one: it is the column's), or Debezium's VariableScaleDecimal {scale, value}.
 func unscaled(v wire.Value, scale int) (*big.Int, error) {
 	from := scale
 	if t := v.Type(); t != nil && t.Kind == "bytes" {
-		if t.Name != connectDecimal { // Bits, for one, are little-endian
+		if t.Name != wire.Decimal { // Bits, for one, are little-endian
 			return nil, errors.New("bytes that are no Connect decimal are no number")
 		}
 		from = t.Scale

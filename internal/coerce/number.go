@@ -13,8 +13,7 @@ import (
 	"github.com/frazil/frazil/internal/wire"
 )
 
-// exact is a number as sign, decimal digits and exponent: ±0.DIGITS would lose nothing, nor does this. The
-// digits have no zeros at either end; zero has no digits.
+// exact is a number as it was written, nothing rounded. The digits have no zeros at either end; zero has no digits.
 type exact struct {
 	negative bool
 	digits   []byte
@@ -234,13 +233,13 @@ func parseDouble(v wire.Value, c *rows.Cell) error {
 // mustBeExact tells numbers that no producer of doubles wrote: whole ones beyond 15 digits without an exponent, and
 // those of more than the 17 digits that tell any two doubles apart.
 func mustBeExact(s []byte) bool {
-	const whole, any = 15, 17
+	const whole, fraction = 15, 17
 	if len(s) <= whole {
 		return false
 	}
 	var e exact
 	e.read(s)
-	return len(e.digits) > any || len(e.digits)+e.exponent > whole && e.exponent >= 0 && !bytes.ContainsAny(s, "eE")
+	return len(e.digits) > fraction || len(e.digits)+e.exponent > whole && e.exponent >= 0 && !bytes.ContainsAny(s, "eE")
 }
 
 // equals reports whether f is exactly the number s, which is in f's range.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"time"
 
 	"github.com/frazil/frazil/internal/rows"
@@ -154,15 +153,10 @@ func toMicros(n int64, unit string) (int64, error) {
 		}
 		n /= 1000
 	}
-	hi, lo := bits.Mul64(uint64(max(n, -n)), uint64(factor))
-	if n == math.MinInt64 || hi != 0 || lo > math.MaxInt64 {
+	if n < minDay*microsPerDay/factor || n >= (maxDay+1)*microsPerDay/factor {
 		return 0, errRange
 	}
-	n *= factor
-	if n < minDay*microsPerDay || n >= (maxDay+1)*microsPerDay {
-		return 0, errRange
-	}
-	return n, nil
+	return n * factor, nil
 }
 
 // zone is how a timestamp's text says where it is.

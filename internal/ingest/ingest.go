@@ -71,7 +71,7 @@ func (p *Pipeline) Deliver(ctx context.Context, records []kafka.Record) error {
 	for _, t := range targets {
 		t.records = nil
 		if err != nil {
-			t.forget()
+			t.head = nil // whatever went wrong, the next delivery looks again
 		}
 	}
 	return err

@@ -49,13 +49,10 @@ type target struct {
 	skipped  int // records that the ledger has
 }
 
-func (t *target) forget() { t.head = nil }
-
 // load takes the table's current state from the catalog.
 func (t *target) load(ctx context.Context) error {
 	head, err := t.catalog.Load(ctx, t.name.Path)
 	if err != nil {
-		t.head = nil
 		return err
 	}
 	t.fresh = true
@@ -64,7 +61,6 @@ func (t *target) load(ctx context.Context) error {
 
 // use makes a table's state the head.
 func (t *target) use(head *table.Table) (err error) {
-	t.head = nil
 	if err := writable(head.Metadata()); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func Scan(payload []byte) (*Event, error) {
 	if s.space(); s.pos < len(s.b) {
 		return nil, s.fail("unexpected bytes after the event")
 	}
-	if !s.isKafka {
+	if s.event.Records == nil {
 		return nil, errNoRecords
 	}
 	s.event.Records = inOrder(s.event.Records)
@@ -54,7 +54,6 @@ func Scan(payload []byte) (*Event, error) {
 type scanner struct {
 	text
 	event   *Event
-	isKafka bool // there were records
 	last    *kafka.Partition
 	headers []kafka.Header    // of all records, each of which has a part of it
 	names   map[string]string // header names met before
@@ -93,7 +92,6 @@ func (s *scanner) eventMember(name []byte) (err error) {
 		if s.peek() != '{' {
 			return errNoRecords
 		}
-		s.isKafka = true
 		if s.event.Records == nil {
 			s.event.Records = make([]kafka.Record, 0, len(s.b)/recordBytes+1)
 		}

@@ -124,7 +124,7 @@ func findLeaves(meta *metadata.FileMetaData, fields []field) ([]int, error) {
 }
 
 func scanRowGroup(w *window, meta *metadata.FileMetaData, g int, leaves []int, fields []field, first int64, row func(int64, []part)) (int64, error) {
-	r, err := file.NewParquetReader(w, file.WithMetadata(meta))
+	r, err := file.NewParquetReader(io.NewSectionReader(w, 0, w.size), file.WithMetadata(meta))
 	if err != nil {
 		return 0, err
 	}

@@ -4,19 +4,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
 
-// window is the fetched ranges of an object, for a reader that believes to have the whole.
+// window is the fetched ranges of an object, for a reader that believes to have the whole; an io.SectionReader bounds it.
 type window struct {
 	path  string
 	size  int64
 	spans []span
 	keep  int // spans that drop leaves: the footer, or the whole file
-	pos   int64
 }
 
 type span struct {
@@ -89,28 +87,9 @@ func (w *window) find(off, n int64) []byte {
 
 // ReadAt is io.ReaderAt over the fetched ranges.
 func (w *window) ReadAt(p []byte, off int64) (int, error) {
-	n := min(int64(len(p)), w.size-off)
-	if n <= 0 {
-		return 0, io.EOF
-	}
-	b := w.find(off, n)
+	b := w.find(off, int64(len(p)))
 	if b == nil {
-		return 0, fmt.Errorf("bytes %d to %d were not fetched", off, off+n)
+		return 0, fmt.Errorf("bytes %d to %d were not fetched", off, off+int64(len(p)))
 	}
-	if copy(p, b); int(n) < len(p) {
-		return int(n), io.EOF
-	}
-	return int(n), nil
-}
-
-// Seek is io.Seeker.
-func (w *window) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		offset += w.pos
-	case io.SeekEnd:
-		offset += w.size
-	}
-	w.pos = offset
-	return offset, nil
+	return copy(p, b), nil
 }

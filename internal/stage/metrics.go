@@ -1,6 +1,7 @@
 package stage
 
 import (
+	"cmp"
 	"encoding/binary"
 	"math"
 	"unicode/utf8"
@@ -51,19 +52,19 @@ func (m *metrics) measure(id int, column arrow.Array, cut int) {
 	case *array.Boolean:
 		lower, upper = boundsOf(a, a.Value, func(x, y bool) bool { return !x && y }, encodeBool)
 	case *array.Int32:
-		lower, upper = boundsOf(a, a.Value, less[int32], encode32[int32])
+		lower, upper = boundsOf(a, a.Value, cmp.Less[int32], encode32[int32])
 	case *array.Date32:
-		lower, upper = boundsOf(a, a.Value, less[arrow.Date32], encode32[arrow.Date32])
+		lower, upper = boundsOf(a, a.Value, cmp.Less[arrow.Date32], encode32[arrow.Date32])
 	case *array.Int64:
-		lower, upper = boundsOf(a, a.Value, less[int64], encode64[int64])
+		lower, upper = boundsOf(a, a.Value, cmp.Less[int64], encode64[int64])
 	case *array.Timestamp:
-		lower, upper = boundsOf(a, a.Value, less[arrow.Timestamp], encode64[arrow.Timestamp])
+		lower, upper = boundsOf(a, a.Value, cmp.Less[arrow.Timestamp], encode64[arrow.Timestamp])
 	case *array.Float64:
 		m.nans[id], lower, upper = doubleBounds(a)
 	case *array.Decimal128:
 		lower, upper = boundsOf(a, a.Value, decimal128.Num.Less, encodeDecimal)
 	case *array.String:
-		lower, upper = boundsOf(a, a.Value, less[string], func(s string) []byte { return []byte(s) })
+		lower, upper = boundsOf(a, a.Value, cmp.Less[string], func(s string) []byte { return []byte(s) })
 		lower, upper = cutLower(lower, cut), cutUpper(upper, cut)
 	}
 	if lower != nil {
@@ -96,8 +97,6 @@ func boundsOf[T any](a arrow.Array, at func(int) T, less func(T, T) bool, encode
 	}
 	return encode(lo), encode(hi)
 }
-
-func less[T int32 | int64 | string | arrow.Date32 | arrow.Timestamp](x, y T) bool { return x < y }
 
 func encodeBool(v bool) []byte {
 	if v {

@@ -53,8 +53,8 @@ func (t *Type) member(n int, name []byte) *Type {
 	return t.Field(name)
 }
 
-// connectDecimal is the only type whose scale the reader must know.
-const connectDecimal = "org.apache.kafka.connect.data.Decimal"
+// Decimal is the Name of Connect's decimals, the only type whose scale the reader must know.
+const Decimal = "org.apache.kafka.connect.data.Decimal"
 
 // connectType reads a Connect field schema.
 func connectType(v Value) (*Type, error) {
@@ -67,7 +67,7 @@ func connectType(v Value) (*Type, error) {
 		Optional:   v.Field("optional").Bool(),
 		HasDefault: v.Field("default").Kind() > Null,
 	}
-	if t.Name == connectDecimal {
+	if t.Name == Decimal {
 		n, err := strconv.ParseInt(string(v.Field("parameters").Field("scale").Text()), 10, 32)
 		if err != nil {
 			return nil, errors.New("a Decimal's parameters.scale is no 32-bit integer")

@@ -181,12 +181,7 @@ func (p printer) snapshots(ctx context.Context, l *lake.Lake, name string) error
 		return err
 	}
 	for i, s := range t.Metadata().Snapshots() {
-		has := func(key string) string {
-			if v := s.Summary.Properties[key]; v != "" {
-				return v
-			}
-			return "0"
-		}
+		has := func(key string) string { return cmp.Or(s.Summary.Properties[key], "0") }
 		p.line("  snapshot %d  %-9s  %s rows added, %s deleted by position  %s", i+1, s.Summary.Operation, has("added-records"), has("added-position-deletes"),
 			p.faint(fmt.Sprintf("%d at %s", s.SnapshotID, time.UnixMilli(s.TimestampMs).UTC().Format(time.TimeOnly))))
 	}

@@ -5,11 +5,14 @@
 package lake
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -68,13 +71,8 @@ func (l *Lake) Create(ctx context.Context, s Spec) error {
 	if err := l.catalog.CreateNamespace(ctx, ident[:len(ident)-1], nil); err != nil && !errors.Is(err, catalog.ErrNamespaceAlreadyExists) {
 		return err
 	}
-	properties := iceberg.Properties{"format-version": fmt.Sprint(max(s.Version, 2))}
-	if s.Version == 1 {
-		properties["format-version"] = "1"
-	}
-	for k, v := range s.Properties {
-		properties[k] = v
-	}
+	properties := iceberg.Properties{"format-version": strconv.Itoa(cmp.Or(s.Version, 2))}
+	maps.Copy(properties, s.Properties)
 	_, err = l.catalog.CreateTable(ctx, ident, schema, catalog.WithProperties(properties))
 	return err
 }

@@ -54,8 +54,8 @@ func Table(ctx context.Context, cat *rest.Catalog, ident table.Identifier, fsys 
 	return table.New(ident, loaded.Metadata(), loaded.MetadataLocation(), open, cat), nil
 }
 
-// Split returns the bucket and key of an s3:// address.
-func Split(name string) (bucket, key string, err error) {
+// split returns the bucket and key of an s3:// address.
+func split(name string) (bucket, key string, err error) {
 	scheme, rest, _ := strings.Cut(name, "://")
 	bucket, key, ok := strings.Cut(rest, "/")
 	if !ok || bucket == "" || key == "" || (scheme != "s3" && scheme != "s3a" && scheme != "s3n") {
@@ -84,7 +84,7 @@ func (f *FS) ReadFile(name string) ([]byte, error) {
 
 // Create returns a writer whose bytes become the object when it is closed.
 func (f *FS) Create(name string) (iceio.FileWriter, error) {
-	if _, _, err := Split(name); err != nil {
+	if _, _, err := split(name); err != nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
 	}
 	return &writer{store: f.store, name: name}, nil
@@ -110,7 +110,7 @@ func (f *FS) Remove(name string) error {
 type embedded struct{ server *objects.Server }
 
 func (e embedded) Read(name string) ([]byte, error) {
-	bucket, key, err := Split(name)
+	bucket, key, err := split(name)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (e embedded) Read(name string) ([]byte, error) {
 }
 
 func (e embedded) Write(name string, data []byte) error {
-	bucket, key, err := Split(name)
+	bucket, key, err := split(name)
 	if err == nil {
 		e.server.Write(bucket, key, data)
 	}
@@ -130,7 +130,7 @@ func (e embedded) Write(name string, data []byte) error {
 }
 
 func (e embedded) Delete(name string) error {
-	bucket, key, err := Split(name)
+	bucket, key, err := split(name)
 	if err == nil && !e.server.Delete(bucket, key) {
 		err = fs.ErrNotExist
 	}

@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -156,7 +157,7 @@ func (e *Entry) event() ([]byte, error) {
 
 // deliver does what the function does with an event.
 func deliver(ctx context.Context, p *ingest.Pipeline, payload []byte) error {
-	event, err := kafkaevent.Scan(append([]byte(nil), payload...))
+	event, err := kafkaevent.Scan(bytes.Clone(payload))
 	if err != nil {
 		return err
 	}
