@@ -99,6 +99,10 @@ func TestConfigErrorsNameWhatIsWrong(t *testing.T) {
 	}{
 		"nothing set":  {nil, []string{"FRAZIL_CATALOG_URI", "FRAZIL_TOPICS", "FRAZIL_TABLE", "FRAZIL_FORMAT"}},
 		"no such file": {map[string]string{"FRAZIL_CONFIG": "frazil.yaml"}, []string{"FRAZIL_CONFIG", "frazil.yaml"}},
+		"wrong variables": {
+			map[string]string{"FRAZIL_CATALOG_URI": "x", "FRAZIL_TOPICS": "a,a", "FRAZIL_TABLE": "orders", "FRAZIL_FORMAT": "csv", "FRAZIL_KEY": "id,id"},
+			[]string{"FRAZIL_CATALOG_URI: is not", "FRAZIL_TOPICS: names a", "FRAZIL_TABLE: must be namespace.table", "FRAZIL_FORMAT: must be", "FRAZIL_KEY: names id"},
+		},
 		"three mistakes": {
 			map[string]string{"FRAZIL_CONFIG": strings.NewReplacer("flat", "csv", "key:", "keys:", "http:", "ftp:").Replace(document)},
 			[]string{"routes[0].format", "unknown key keys", "catalogs.main.uri"},

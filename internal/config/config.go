@@ -81,8 +81,16 @@ func FromVariables(get func(string) string) (*Config, error) {
 		return nil, err
 	}
 	c := doc.check(&p)
+	for i, problem := range p.all {
+		p.all[i] = errors.New(inVariables.Replace(problem.Error()))
+	}
 	return c, p.err()
 }
+
+// inVariables says of a document's keys in which variables they stand.
+var inVariables = strings.NewReplacer(
+	"catalogs.main.uri", "FRAZIL_CATALOG_URI", "routes[0].topics", "FRAZIL_TOPICS", "routes[0].format", "FRAZIL_FORMAT",
+	"routes[0].table: must be catalog:namespace.table", "FRAZIL_TABLE: must be namespace.table", "routes[0].key", "FRAZIL_KEY")
 
 func list(s string) []string {
 	var out []string

@@ -132,10 +132,6 @@ func (t *target) manifestList() string {
 
 // report logs the one line of a commit.
 func (t *target) report(ctx context.Context, snapshot int64, o *resolve.Outcome, start time.Time) {
-	controls := 0
-	for _, n := range t.controls {
-		controls += n
-	}
 	t.log.LogAttrs(ctx, slog.LevelInfo, "committed",
 		slog.Int64("snapshot", snapshot),
 		slog.Int("records", len(t.records)),
@@ -143,6 +139,6 @@ func (t *target) report(ctx context.Context, snapshot int64, o *resolve.Outcome,
 		slog.Int("updated", o.Updates),
 		slog.Int("deleted", o.Deletes),
 		slog.Int("unknown_deletes", o.Unknown),
-		slog.Int("control_records", controls),
+		slog.Any("control_records", t.controls),
 		slog.Int64("elapsed_ms", t.now().Sub(start).Milliseconds()))
 }
