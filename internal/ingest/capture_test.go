@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,15 +25,16 @@ const captureRoute = "format: %s, absent: null, unknown_columns: ignore, topics:
 // are not in the messages: these ids' priority stays NULL.
 var unsent = []string{"103", "104", "9007199254740993"}
 
+// captures are by path; some are envelope's.
 var captures = map[string]struct {
 	format, options string
 	unsent          []string
 }{
-	"pgplain-orders":     {"debezium", "decimal_encoding: base64", nil},
-	"pgschemas-orders":   {"debezium", "wrapper: schema_payload", unsent},
-	"myplain-orders":     {"debezium", "decimal_encoding: base64", nil},
-	"pgrewrite-orders":   {"debezium_unwrapped", "decimal_encoding: base64", unsent},
-	"pgtombstone-orders": {"debezium_unwrapped", "decimal_encoding: base64", unsent},
+	"../envelope/testdata/debezium/pgplain-orders":               {"debezium", "decimal_encoding: base64", nil},
+	"testdata/captures/pgschemas-orders":                         {"debezium", "wrapper: schema_payload", unsent},
+	"testdata/captures/myplain-orders":                           {"debezium", "decimal_encoding: base64", nil},
+	"../envelope/testdata/debezium_unwrapped/pgrewrite-orders":   {"debezium_unwrapped", "decimal_encoding: base64", unsent},
+	"../envelope/testdata/debezium_unwrapped/pgtombstone-orders": {"debezium_unwrapped", "decimal_encoding: base64", unsent},
 }
 
 var capturedOrders = lake.Spec{
@@ -46,11 +48,11 @@ var capturedOrders = lake.Spec{
 
 func TestTheTableEqualsTheSourceOfACapture(t *testing.T) {
 	t.Parallel()
-	for name, c := range captures {
-		records := readCapture(t, "testdata/captures/"+name+".jsonl")
-		want := sourceRows(t, "testdata/captures/"+name+".rows.json", c.unsent)
+	for path, c := range captures {
+		records := readCapture(t, path+".jsonl")
+		want := sourceRows(t, path+".rows.json", c.unsent)
 		for _, size := range []int{len(records), 5} {
-			t.Run(fmt.Sprintf("%s/%d at a time", name, size), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/%d at a time", filepath.Base(path), size), func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, capturedOrders, fmt.Sprintf(captureRoute, c.format, c.options))
 				p := w.pipeline()
