@@ -3,7 +3,6 @@ package commit_test
 import (
 	"errors"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/lake"
-	"github.com/frazil/frazil/internal/local/objectio"
 	"github.com/frazil/frazil/internal/local/objects"
 	"github.com/frazil/frazil/internal/local/stack"
 	"github.com/frazil/frazil/internal/locate"
@@ -34,12 +32,12 @@ type world struct {
 
 func newWorld(t *testing.T) world {
 	t.Helper()
-	w := world{TB: t, objects: objects.New(stack.Bucket)}
-	w.catalog = catalog.New(stack.Warehouse, objectio.New(w.objects))
-	store, server := httptest.NewServer(w.objects), httptest.NewServer(w.catalog)
-	t.Cleanup(store.Close)
-	t.Cleanup(server.Close)
-	at := stack.Endpoints{Store: store.URL, Catalog: server.URL}.CatalogConfig()
+	parts, err := stack.StartLake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(parts.Close)
+	w, at := world{TB: t, objects: parts.Objects, catalog: parts.Catalog}, parts.CatalogConfig()
 	l, err := lake.Open(t.Context(), at)
 	w.must(err)
 	w.must(l.Create(t.Context(), lake.Spec{Name: "shop.orders", Columns: []lake.Column{{Name: "id", Type: "long", Required: true}}, Key: []string{"id"}}))

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
@@ -50,13 +49,12 @@ var shopOrders = lake.Spec{
 // newWorld makes the table, with rows that another writer loaded, and the configuration of one route to it.
 func newWorld(t testing.TB, spec lake.Spec, route string, rows ...lake.Row) *world {
 	t.Helper()
-	w := &world{TB: t, objects: objects.New(stack.Bucket), name: spec.Name}
-	w.catalog = catalog.New(stack.Warehouse, objectio.New(w.objects))
-	store, server := httptest.NewServer(w.objects), httptest.NewServer(w.catalog)
-	t.Cleanup(store.Close)
-	t.Cleanup(server.Close)
-	at := stack.Endpoints{Store: store.URL, Catalog: server.URL}
-	main := at.CatalogConfig()
+	parts, err := stack.StartLake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(parts.Close)
+	w, main := &world{TB: t, objects: parts.Objects, catalog: parts.Catalog, name: spec.Name}, parts.CatalogConfig()
 	open, err := warehouse.Open(t.Context(), "main", main)
 	w.must(err)
 	w.client = open.Catalog()

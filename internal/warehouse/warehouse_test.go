@@ -16,7 +16,6 @@ import (
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/catalog"
-	"github.com/frazil/frazil/internal/local/objectio"
 	"github.com/frazil/frazil/internal/local/objects"
 	"github.com/frazil/frazil/internal/local/stack"
 	"github.com/frazil/frazil/internal/warehouse"
@@ -33,13 +32,12 @@ type parts struct {
 
 func start(t *testing.T) parts {
 	t.Helper()
-	p := parts{objects: objects.New(stack.Bucket)}
-	p.catalog = catalog.New(stack.Warehouse, objectio.New(p.objects))
-	store, server := httptest.NewServer(p.objects), httptest.NewServer(p.catalog)
-	t.Cleanup(store.Close)
-	t.Cleanup(server.Close)
-	p.config = stack.Endpoints{Store: store.URL, Catalog: server.URL}.CatalogConfig()
-	return p
+	s, err := stack.StartLake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return parts{objects: s.Objects, catalog: s.Catalog, config: s.CatalogConfig()}
 }
 
 func (p parts) open(t *testing.T) *warehouse.Warehouse {
