@@ -100,7 +100,7 @@ tests link in a second. The tests in this directory hold the table against the s
 Third parties stay behind walls: aws-lambda-go in functions, the AWS SDK in warehouse, franz-go in local, iceberg-go's table
 package in the heavy packages.
 
-# Decisions that differ from the first sketch
+# Decisions
 
 A refused change leaves no trace in a batch: coerce reads a change into cells and appends them only when all fit, so no dead
 rows and no roll-back exist. Keys are interned by their exact typed bytes, not hashed: equality is equality. An attempt after
@@ -117,7 +117,7 @@ may lack a row that a delete is meant for.
 	partitions, delete encodings,
 	file layout, compaction in a commit stage
 	an index of keys                    locate
-	a catalog's oddity                  warehouse, and a profile in local/catalog
+	a catalog's oddity                  warehouse; local/catalog plays it
 	dead letters, report_failures       ingest's one place that gathers rejections (apply), and a package of their own
 	create and evolve tables            a schema difference, committed by commit
 	drain, maintain, redrive            functions/<name> on ingest, or on stage and commit

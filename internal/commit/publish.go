@@ -27,15 +27,15 @@ type Store interface {
 
 // Two ways in which an attempt ends without having landed.
 var (
-	// ErrRejected: the catalog refused the attempt since the table has moved on; it never will land. Its files
-	// are gone. A new attempt from a new head may land.
+	// ErrRejected: the catalog refused the attempt since the table has moved on; it never will land. Its files are
+	// gone, unless the catalog has forgotten too much history to prove that. A new attempt from a new head may land.
 	ErrRejected = errors.New("the table changed meanwhile")
 	// ErrUnknown: the attempt may still land. Its files stay. A new attempt on the same parent is safe, since one
 	// of the two loses.
 	ErrUnknown = errors.New("the outcome of the commit is unknown")
 )
 
-// reserve is the time kept from the invocation's for learning a commit's outcome: no commit starts with less.
+// reserve is the time kept from the invocation's for learning a commit's outcome. A commit has to start with as much again.
 const reserve = 3 * time.Second
 
 // Publish uploads the attempt's objects, all at once, and asks the catalog to commit. It returns the table as it

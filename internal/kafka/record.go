@@ -9,13 +9,14 @@ package kafka
 
 import "strconv"
 
-// MainSource is the name of the source where the configuration names none.
+// MainSource is the name of the only source there is yet, the cluster behind the function: topics of one name in two
+// clusters are one topic to a table's ledger.
 const MainSource = "main"
 
 // Partition names one partition of one topic of one source. The records of a partition share one Partition,
 // so that comparing pointers is enough inside a delivery.
 type Partition struct {
-	Source string // the configured name of the cluster
+	Source string // the cluster: MainSource
 	Topic  string
 	Number int32
 }

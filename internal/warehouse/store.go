@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -40,7 +39,7 @@ func split(path string) (bucket, key *string, err error) {
 	scheme, rest, _ := strings.Cut(path, "://")
 	b, k, ok := strings.Cut(rest, "/")
 	if !ok || b == "" || k == "" || scheme != "s3" && scheme != "s3a" && scheme != "s3n" {
-		return nil, nil, fmt.Errorf("%q is no s3:// address of an object", (&url.URL{Scheme: scheme, Host: b, Path: k}).String())
+		return nil, nil, fmt.Errorf("%q is no s3:// address of an object", path)
 	}
 	return &b, &k, nil
 }

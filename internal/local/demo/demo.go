@@ -32,6 +32,7 @@ type Options struct {
 // delivered is what became of one seed's records.
 type delivered struct {
 	records, invocations int
+	redelivered          int
 	cold                 time.Duration // the start of a process
 	slowest, total       time.Duration // of invocations
 }
@@ -134,6 +135,9 @@ func (w *world) feed(ctx context.Context, s Seed) (d delivered, err error) {
 		m.Redeliver = func(int) bool {
 			again := <-replays
 			replays <- again
+			if again {
+				d.redelivered++
+			}
 			return again
 		}
 		mappings[topic] = m

@@ -89,8 +89,8 @@ func (p printer) seed(ctx context.Context, w *world, s Seed, d delivered) (diffe
 		}
 		p.line("%s  %s  %s", p.bold(name), p.faint(after(s.Scenario.Name)), verdict)
 		p.line("  in    %s", p.faint(s.example()))
-		p.line("  %d records in %d invocations, one of which was a redelivery and changed nothing; process start %d ms, invocations %d ms in all, slowest %d ms",
-			d.records, d.invocations, d.cold.Milliseconds(), d.total.Milliseconds(), d.slowest.Milliseconds())
+		p.line("  %d records in %d invocations, %d of them a redelivery; process start %d ms, invocations %d ms in all, slowest %d ms",
+			d.records, d.invocations, d.redelivered, d.cold.Milliseconds(), d.total.Milliseconds(), d.slowest.Milliseconds())
 		if err := p.table(ctx, w.lake, name, sample); err != nil {
 			return nil, err
 		}
