@@ -48,7 +48,7 @@ func Open(ctx context.Context, store Store, manifestList string) (*Snapshot, err
 	}
 	list, err := store.Read(ctx, manifestList)
 	if err != nil {
-		return nil, fmt.Errorf("read manifest list: %w", err)
+		return nil, fmt.Errorf("read manifest list %s: %w", manifestList, err)
 	}
 	if s.Manifests, err = iceberg.ReadManifestList(bytes.NewReader(list)); err != nil {
 		return nil, fmt.Errorf("read manifest list %s: %w", manifestList, err)

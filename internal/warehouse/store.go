@@ -13,7 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 )
 
-// Store is S3. Paths are s3:// addresses of any bucket. One client serves the whole process.
+// Store is S3. Paths are s3:// addresses of any bucket. One client serves the whole process. Callers say in errors which
+// path they are about.
 type Store struct{ s3 *s3.Client }
 
 // newStore takes the address, region and credentials from Iceberg's s3.* properties where they are there, else
@@ -51,7 +52,7 @@ func (s *Store) Read(ctx context.Context, path string) ([]byte, error) { return 
 func (s *Store) ReadRange(ctx context.Context, path string, off, n int64) ([]byte, error) {
 	b, err := s.get(ctx, path, aws.String(fmt.Sprintf("bytes=%d-%d", off, off+n-1)))
 	if err == nil && int64(len(b)) != n {
-		return nil, fmt.Errorf("read %s: %d bytes from %d on, not %d", path, len(b), off, n)
+		return nil, fmt.Errorf("%d bytes from %d on, not %d", len(b), off, n)
 	}
 	return b, err
 }
@@ -63,12 +64,12 @@ func (s *Store) get(ctx context.Context, path string, part *string) (data []byte
 	}
 	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: bucket, Key: key, Range: part})
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, out.Body.Close()) }()
 	buf := bytes.NewBuffer(make([]byte, 0, aws.ToInt64(out.ContentLength)+bytes.MinRead))
 	if _, err := io.Copy(buf, out.Body); err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, err
 	}
 	return buf.Bytes(), nil
 }

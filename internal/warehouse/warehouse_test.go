@@ -87,8 +87,8 @@ func TestObjectsAreKeptWhole(t *testing.T) {
 			t.Errorf("delete: %v", err)
 		}
 	}
-	if _, err := w.Read(t.Context(), path); err == nil || !strings.Contains(err.Error(), "a b") {
-		t.Errorf("read after delete: %v, want an error with the path", err)
+	if _, err := w.Read(t.Context(), path); err == nil {
+		t.Error("read after delete: no error")
 	}
 }
 
