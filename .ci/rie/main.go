@@ -25,6 +25,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/scenario"
 	"github.com/frazil/frazil/internal/local/stack"
@@ -67,11 +68,11 @@ func run(ctx context.Context, emulator, bootstrap string, out io.Writer) error {
 			return err
 		}
 	}
-	config, err := document(parts.Endpoints, seeds)
+	document, err := scenario.Document(config.Catalog{URI: parts.Endpoints.Catalog, Warehouse: stack.Warehouse}, seeds...)
 	if err != nil {
 		return err
 	}
-	f, err := start(ctx, emulator, bootstrap, append(parts.Env(), "FRAZIL_CONFIG="+config))
+	f, err := start(ctx, emulator, bootstrap, append(parts.Env(), "FRAZIL_CONFIG="+document))
 	if err != nil {
 		return err
 	}
@@ -103,21 +104,6 @@ func tables(seeds []*scenario.Scenario) (all []scenario.Table) {
 		all = append(all, s.Tables...)
 	}
 	return all
-}
-
-// document is the configuration of a function with the routes of all seeds.
-func document(at stack.Endpoints, seeds []*scenario.Scenario) (string, error) {
-	var routes []yaml.Node
-	for _, s := range seeds {
-		var doc struct{ Routes []yaml.Node }
-		if err := s.Config.Decode(&doc); err != nil {
-			return "", fmt.Errorf("read the routes of %s: %w", s.Name, err)
-		}
-		routes = append(routes, doc.Routes...)
-	}
-	main := map[string]string{"uri": at.Catalog, "warehouse": stack.Warehouse}
-	text, err := yaml.Marshal(map[string]any{"catalogs": map[string]any{"main": main}, "routes": routes})
-	return string(text), err
 }
 
 // function is a function behind the emulator.

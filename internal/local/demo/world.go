@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/broker"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/lambda"
@@ -22,7 +23,6 @@ import (
 	"github.com/frazil/frazil/internal/local/source"
 	"github.com/frazil/frazil/internal/local/stack"
 	"github.com/twmb/franz-go/pkg/kerr"
-	"go.yaml.in/yaml/v3"
 )
 
 // MemoryMB is the function's memory.
@@ -66,7 +66,7 @@ func newWorld(ctx context.Context, at stack.Endpoints, bootstrap string, seeds [
 	if w.lake, err = lake.Open(ctx, at.CatalogConfig()); err != nil {
 		return nil, err
 	}
-	config, err := w.config()
+	document, err := w.config()
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func newWorld(ctx context.Context, at stack.Endpoints, bootstrap string, seeds [
 	}
 	w.function, err = lambda.Start(ctx, lambda.Options{
 		Bootstrap: bootstrap, Name: "merge", Instances: len(seeds), Timeout: 5 * time.Minute, MemoryMB: MemoryMB,
-		Env: append(at.Env(), "FRAZIL_CONFIG="+config), Log: log,
+		Env: append(at.Env(), "FRAZIL_CONFIG="+document), Log: log,
 	})
 	return w, err
 }
@@ -94,21 +94,11 @@ func (w *world) close() {
 
 // config is one document with the routes of all seeds, as a user would write it.
 func (w *world) config() (string, error) {
-	var routes []any
+	var all []*scenario.Scenario
 	for _, s := range w.seeds {
-		var doc struct {
-			Routes []any `yaml:"routes"`
-		}
-		if err := s.Config.Decode(&doc); err != nil {
-			return "", fmt.Errorf("seed %s: %w", s.Name, err)
-		}
-		routes = append(routes, doc.Routes...)
+		all = append(all, s.Scenario)
 	}
-	text, err := yaml.Marshal(map[string]any{
-		"catalogs": map[string]any{"main": map[string]any{"uri": w.Catalog, "warehouse": stack.Warehouse}},
-		"routes":   routes,
-	})
-	return string(text), err
+	return scenario.Document(config.Catalog{URI: w.Catalog, Warehouse: stack.Warehouse}, all...)
 }
 
 // invoke hands an event to the function.

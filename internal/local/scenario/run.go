@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"regexp"
 
 	"github.com/frazil/frazil/internal/config"
@@ -52,7 +53,7 @@ func Run(ctx context.Context, s *Scenario) (differences []string, err error) {
 }
 
 func (w *world) open(ctx context.Context) (err error) {
-	if w.config, err = withCatalog(w.scenario.Config, w.CatalogConfig()); err != nil {
+	if w.config, err = withCatalog(w.scenario, w.CatalogConfig()); err != nil {
 		return err
 	}
 	if w.lake, err = lake.Open(ctx, w.CatalogConfig()); err != nil {
@@ -64,24 +65,37 @@ func (w *world) open(ctx context.Context) (err error) {
 	return w.createTables(ctx)
 }
 
-// withCatalog reads the scenario's configuration with the catalog main in it.
-func withCatalog(routes yaml.Node, main config.Catalog) (*config.Config, error) {
-	var doc map[string]any
-	if err := routes.Decode(&doc); err != nil {
-		return nil, fmt.Errorf("config: %w", err)
+// Document is the configuration of scenarios as one document: their routes, and the catalog main.
+func Document(main config.Catalog, scenarios ...*Scenario) (string, error) {
+	var routes []any
+	doc := map[string]any{}
+	for _, s := range scenarios {
+		var own struct {
+			Routes []any          `yaml:"routes"`
+			Rest   map[string]any `yaml:",inline"`
+		}
+		if err := s.Config.Decode(&own); err != nil {
+			return "", fmt.Errorf("config: %w", explain(err))
+		}
+		if own.Rest["catalogs"] != nil {
+			return "", errors.New("config: the catalog main is the runner's; catalogs cannot be given")
+		}
+		maps.Copy(doc, own.Rest)
+		routes = append(routes, own.Routes...)
 	}
-	if doc == nil {
-		doc = map[string]any{}
-	}
-	if doc["catalogs"] != nil {
-		return nil, errors.New("config: the catalog main is the runner's; catalogs cannot be given")
-	}
+	doc["routes"] = routes
 	doc["catalogs"] = map[string]any{"main": map[string]any{"uri": main.URI, "warehouse": main.Warehouse, "properties": main.Properties}}
 	text, err := yaml.Marshal(doc)
+	return string(text), err
+}
+
+// withCatalog reads the scenario's configuration with the catalog main in it.
+func withCatalog(s *Scenario, main config.Catalog) (*config.Config, error) {
+	text, err := Document(main, s)
 	if err != nil {
 		return nil, err
 	}
-	c, err := config.Parse(text)
+	c, err := config.Parse([]byte(text))
 	if err != nil { // its lines are those of the text that was made here
 		return nil, errors.New(lineNumber.ReplaceAllString(err.Error(), ""))
 	}
