@@ -4,19 +4,18 @@ import (
 	"bytes"
 	"encoding/json"
 	"flag"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/frazil/frazil/internal/kafkaevent"
+	"github.com/frazil/frazil/internal/local/scenario"
 	"github.com/frazil/frazil/internal/local/source"
 )
 
@@ -28,19 +27,8 @@ type sample struct {
 	Cluster string
 	Seed    string
 	Nulls   string
-	Records []sampleRecord
+	Records []scenario.Record
 	Error   struct{ Type, Message string }
-}
-
-// sampleRecord is a record as scenario files write it.
-type sampleRecord struct {
-	Topic     string
-	Partition int32
-	Offset    int64
-	Timestamp int64
-	Key       *string
-	Value     *string
-	Headers   map[string]string
 }
 
 func TestSampleEventsAreCurrent(t *testing.T) {
@@ -140,36 +128,20 @@ func (s sample) records(t *testing.T) []*kgo.Record {
 	t.Helper()
 	records := s.Records
 	if s.Seed != "" {
-		var seed struct {
-			Batches []struct{ Records []sampleRecord }
+		seed, err := scenario.Read(filepath.Join("seeds", s.Seed+".yaml"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		readYAML(t, filepath.Join("seeds", s.Seed+".yaml"), &seed)
 		records = seed.Batches[0].Records
 	}
 	out := make([]*kgo.Record, len(records))
-	for i, r := range records {
-		out[i] = r.kafka()
+	for i := range records {
+		var err error
+		if out[i], err = records[i].Kafka(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return out
-}
-
-func (r sampleRecord) kafka() *kgo.Record {
-	k := &kgo.Record{
-		Topic: r.Topic, Partition: r.Partition, Offset: r.Offset, Timestamp: time.UnixMilli(r.Timestamp),
-		Key: optional(r.Key), Value: optional(r.Value),
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.Headers)) {
-		k.Headers = append(k.Headers, kgo.RecordHeader{Key: name, Value: []byte(r.Headers[name])})
-	}
-	return k
-}
-
-// optional keeps null and empty apart.
-func optional(s *string) []byte {
-	if s == nil {
-		return nil
-	}
-	return append([]byte{}, *s...)
 }
 
 func readYAML(t *testing.T, path string, into any) {

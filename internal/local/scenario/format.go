@@ -11,8 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -170,8 +172,8 @@ func (r *Record) Kafka() (*kgo.Record, error) {
 		at = *r.Timestamp
 	}
 	out := &kgo.Record{Topic: r.Topic, Partition: r.Partition, Offset: r.Offset, Timestamp: time.UnixMilli(at), Key: key, Value: value}
-	for k, v := range r.Headers {
-		out.Headers = append(out.Headers, kgo.RecordHeader{Key: k, Value: []byte(v)})
+	for _, k := range slices.Sorted(maps.Keys(r.Headers)) {
+		out.Headers = append(out.Headers, kgo.RecordHeader{Key: k, Value: []byte(r.Headers[k])})
 	}
 	return out, nil
 }
