@@ -66,7 +66,7 @@ func (t *target) again(ctx context.Context, n int) error {
 		return err
 	}
 	if len(t.rejected) > 0 {
-		return &BadRecords{t.rejected}
+		return &BadRecords{t.rejected, "after a conflict, so nothing of the delivery is committed to this table"}
 	}
 	return nil
 }

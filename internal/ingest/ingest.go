@@ -81,7 +81,7 @@ func (p *Pipeline) apply(ctx context.Context, targets []*target) error {
 	if err := each(ctx, targets, (*target).prepare); err != nil {
 		return err
 	}
-	var bad BadRecords
+	bad := BadRecords{so: "so nothing of the delivery is committed"}
 	for _, t := range targets {
 		bad.all = append(bad.all, t.rejected...)
 	}
@@ -157,8 +157,11 @@ func (p *Pipeline) catalog(ctx context.Context, name string) (Catalog, error) {
 	return c, nil
 }
 
-// BadRecords are the records of a delivery that cannot be applied. Nothing of the delivery was committed.
-type BadRecords struct{ all []rejection }
+// BadRecords are the records of a delivery that cannot be applied.
+type BadRecords struct {
+	all []rejection
+	so  string // what follows
+}
 
 // rejection is one record and why it cannot be applied.
 type rejection struct {
@@ -171,7 +174,7 @@ const shown = 10
 
 func (b *BadRecords) Error() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%d record(s) cannot be applied, so nothing of the delivery is committed", len(b.all))
+	fmt.Fprintf(&s, "%d record(s) cannot be applied, %s", len(b.all), b.so)
 	for i, r := range b.all {
 		if i == shown {
 			fmt.Fprintf(&s, "\n… and %d more", len(b.all)-shown)
