@@ -25,7 +25,7 @@ Comments cite these by number. Each has tests that fail when it is broken.
 
 	P1   exactly once: a record's effect is in the table once, however often and in whatever slices it is delivered, by
 	     however many writers. The ledger moves only together with main, in one catalog request; it is kept in the table's
-	     properties, and a table that was rolled back behind it stops frazil. At most 5,000 topic-partitions per table.
+	     properties; a table that was rolled back behind it, or records of another MSK cluster, stop frazil. At most 5,000 topic-partitions per table.
 	P2   nothing is lost silently: what cannot be understood is an error or counted, never a guess
 	P3   changes of one key apply in the offset order of their partition
 	P4   all or nothing per table: one delivery makes at most one snapshot. Each attempt has a random snapshot id and file

@@ -9,16 +9,16 @@ package kafka
 
 import "strconv"
 
-// MainSource is the name of the only source there is yet, the cluster behind the function: topics of one name in two
-// clusters are one topic to a table's ledger.
+// MainSource is the name of the only source there is yet, the cluster behind the function.
 const MainSource = "main"
 
 // Partition names one partition of one topic of one source. The records of a partition share one Partition,
 // so that comparing pointers is enough inside a delivery.
 type Partition struct {
-	Source string // the cluster: MainSource
-	Topic  string
-	Number int32
+	Source  string // MainSource
+	Topic   string
+	Number  int32
+	Cluster string // the ARN of the MSK cluster; "" where the delivery does not say
 }
 
 // Header is one record header. A name may occur more than once in a record.

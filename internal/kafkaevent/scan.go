@@ -32,7 +32,7 @@ const recordBytes = 1024
 var errNoRecords = errors.New(`not a Kafka event: it has no object "records"`)
 
 // Scan reads an event. The payload is overwritten, and the records borrow it: they are valid as long as the payload
-// is left alone. Records of one partition share one *kafka.Partition, whose Source is kafka.MainSource, whatever the ARN.
+// is left alone. Records of one partition share one *kafka.Partition, whose Source is kafka.MainSource and whose Cluster is the ARN.
 //
 // A key or value that is null or absent is nil, and "" is zero bytes. Members that are not known are passed over. An error
 // says at which byte of the payload the event is wrong and, inside a record, in which, as far as was read by then.
@@ -48,6 +48,9 @@ func Scan(payload []byte) (*Event, error) {
 		return nil, errNoRecords
 	}
 	s.event.Records = inOrder(s.event.Records)
+	for _, p := range s.event.Partitions { // the ARN may stand behind the records
+		p.Cluster = s.event.ARN
+	}
 	return s.event, nil
 }
 

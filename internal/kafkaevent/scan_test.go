@@ -41,7 +41,7 @@ func TestScanReadsARecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	part := &kafka.Partition{Source: "main", Topic: "my-topic", Number: 2147483647}
+	part := &kafka.Partition{Source: "main", Topic: "my-topic", Number: 2147483647, Cluster: "arn:aws:kafka:x"}
 	want := &kafkaevent.Event{
 		Source: "aws:kafka", ARN: "arn:aws:kafka:x",
 		Partitions: []*kafka.Partition{part},

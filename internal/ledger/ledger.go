@@ -32,8 +32,9 @@ type Mark struct {
 // Topic is the part of a ledger that one property holds.
 type Topic struct {
 	Source, Name string
-	Snapshot     int64 // the snapshot that wrote it
-	Sequence     int64 // and its sequence number
+	Cluster      string // the ARN of the MSK cluster that its records come from; "" when they did not say
+	Snapshot     int64  // the snapshot that wrote it
+	Sequence     int64  // and its sequence number
 	Marks        map[int32]Mark
 }
 
@@ -43,6 +44,7 @@ type Ledger struct{ topics map[string]*Topic } // by property name
 // entry is the text form of a topic. Offsets and times are lists of equal length, in partition order, so that
 // a topic of many partitions stays small.
 type entry struct {
+	Cluster    string  `json:"cluster,omitempty"`
 	Snapshot   int64   `json:"snapshot"`
 	Sequence   int64   `json:"sequence"`
 	Partitions []int32 `json:"partitions"`
@@ -81,7 +83,7 @@ func read(text string) (*Topic, error) {
 	if len(e.Partitions) == 0 || len(e.Next) != len(e.Partitions) || len(e.Time) != len(e.Partitions) {
 		return nil, fmt.Errorf("%d partitions, %d offsets and %d times", len(e.Partitions), len(e.Next), len(e.Time))
 	}
-	t := &Topic{Snapshot: e.Snapshot, Sequence: e.Sequence, Marks: map[int32]Mark{}}
+	t := &Topic{Cluster: e.Cluster, Snapshot: e.Snapshot, Sequence: e.Sequence, Marks: map[int32]Mark{}}
 	for i, p := range e.Partitions {
 		if p < 0 || e.Next[i] < 0 || i > 0 && p <= e.Partitions[i-1] {
 			return nil, fmt.Errorf("partition %d is negative, out of order or without a next offset", p)
@@ -98,18 +100,30 @@ func (l *Ledger) Topics() []*Topic {
 	})
 }
 
-func (l *Ledger) mark(p *kafka.Partition) Mark {
-	if t := l.topics[property(p.Source, p.Topic)]; t != nil {
-		return t.Marks[p.Number]
+// mark is how far a record's partition is applied. A record of another cluster than the ledger's is an error: its
+// offsets mean other records.
+func (l *Ledger) mark(r *kafka.Record) (Mark, error) {
+	name := property(r.Part.Source, r.Part.Topic)
+	t := l.topics[name]
+	switch {
+	case t == nil:
+		return Mark{}, nil
+	case t.Cluster != "" && r.Part.Cluster != "" && t.Cluster != r.Part.Cluster:
+		return Mark{}, fmt.Errorf("%s: it comes from the cluster %s, but the table's ledger of this topic is about %s, and topics of one name in "+
+			"two clusters cannot feed one table; if the cluster was replaced, stop the function and remove the table's property %s to start over",
+			r.Ref(), r.Part.Cluster, t.Cluster, name)
 	}
-	return Mark{}
+	return t.Marks[r.Part.Number], nil
 }
 
 // Check reports whether a record is in the table. One that lies below the ledger and yet is newer than everything
 // the ledger has seen of its partition is no redelivery but the record of a topic made anew: an error, since
 // to skip it would lose it (rule 17).
 func (l *Ledger) Check(r *kafka.Record) (applied bool, err error) {
-	m := l.mark(r.Part)
+	m, err := l.mark(r)
+	if err != nil {
+		return false, err
+	}
 	if r.Offset < m.Next && r.Time > m.Time {
 		return false, fmt.Errorf("%s: the table's ledger expects offset %d next, but this record is newer than all that it has seen; "+
 			"if the topic was made anew, stop the function and remove the table's property %s to start over", r.Ref(), m.Next, property(r.Part.Source, r.Part.Topic))
@@ -184,10 +198,11 @@ func (l *Ledger) Advance(delivery Spans, snapshot, sequence int64) (map[string]s
 		if t == nil {
 			t = &Topic{Marks: map[int32]Mark{}}
 			if was := l.topics[name]; was != nil {
-				t.Marks = maps.Clone(was.Marks)
+				t.Marks, t.Cluster = maps.Clone(was.Marks), was.Cluster
 			}
 			moved[name] = t
 		}
+		t.Cluster = cmp.Or(p.Cluster, t.Cluster)
 		m, known := t.Marks[p.Number]
 		if !known {
 			m.Time = span.Time
@@ -215,7 +230,7 @@ func (l *Ledger) partitions(moved map[string]*Topic) int {
 }
 
 func (t *Topic) text(snapshot, sequence int64) string {
-	e := entry{Snapshot: snapshot, Sequence: sequence}
+	e := entry{Cluster: t.Cluster, Snapshot: snapshot, Sequence: sequence}
 	for _, p := range slices.Sorted(maps.Keys(t.Marks)) {
 		e.Partitions = append(e.Partitions, p)
 		e.Next = append(e.Next, t.Marks[p].Next)

@@ -129,3 +129,29 @@ func TestSummaryCopiesASmallLedgerAndRangesOfALargeOne(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestCheckRefusesAnotherCluster(t *testing.T) {
+	t.Parallel()
+	of := func(cluster string, offset int64) *kafka.Record {
+		p := part("a", 0)
+		p.Cluster = cluster
+		return &kafka.Record{Part: p, Offset: offset}
+	}
+	const first, second = "arn:aws:kafka:eu-west-1:1:cluster/first/x", "arn:aws:kafka:eu-west-1:1:cluster/second/y"
+	properties := advance(t, advance(t, nil, of(first, 3)), of("", 4)) // a delivery that does not say keeps what is known
+	l, err := ledger.Read(properties)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if applied, err := l.Check(of(first, 3)); !applied || err != nil {
+		t.Errorf("the same cluster: %v %v", applied, err)
+	}
+	if applied, err := l.Check(of("", 3)); !applied || err != nil {
+		t.Errorf("a delivery that does not say: %v %v", applied, err)
+	}
+	for _, offset := range []int64{3, 9} {
+		if _, err := l.Check(of(second, offset)); err == nil || !strings.Contains(err.Error(), "topic a, partition 0") || !strings.Contains(err.Error(), first) {
+			t.Errorf("another cluster at offset %d: got %v", offset, err)
+		}
+	}
+}
