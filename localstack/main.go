@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path"
@@ -29,6 +30,7 @@ var seedFiles embed.FS
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // what libraries warn of is no part of a command's output
 	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		if !errors.Is(err, errReported) {
 			fmt.Fprintln(os.Stderr, "localstack:", err)
