@@ -34,13 +34,11 @@ func Find(ctx context.Context, store Store, s *Snapshot, schema *rows.Schema, ke
 	g, gctx := errgroup.WithContext(ctx)
 	g.SetLimit(requests)
 	for i, f := range s.Data {
-		if mayHold, err := mayHold(f, fields, keys); err != nil {
-			return nil, err
-		} else if !mayHold {
-			continue
-		}
-		g.Go(func() (err error) {
-			found[i], err = probe(gctx, store, f, fields, keys)
+		g.Go(func() error {
+			hold, err := mayHold(f, fields, keys)
+			if err == nil && hold {
+				found[i], err = probe(gctx, store, f, fields, keys)
+			}
 			return err
 		})
 	}

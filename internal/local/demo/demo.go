@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -156,14 +157,8 @@ func (w *world) feed(ctx context.Context, s Seed) (d delivered, err error) {
 			return d, err
 		}
 		d.records += len(e.Records)
-		for topic, m := range mappings {
-			ends, err := w.kafka.EndOffsets(ctx, topic)
-			if err != nil {
-				return d, err
-			}
-			if err := m.Drained(ctx, ends); err != nil {
-				return d, errors.Join(context.Cause(ctx), fmt.Errorf("seed %s: batch %d", s.Name, i))
-			}
+		if err := w.drained(ctx, mappings); err != nil {
+			return d, fmt.Errorf("seed %s: batch %d: %w", s.Name, i, cmp.Or(context.Cause(ctx), err))
 		}
 		<-replays
 	}

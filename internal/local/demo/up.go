@@ -42,6 +42,7 @@ func Up(ctx context.Context, o Options, compose, fill bool) error {
 		if err := w.create(ctx, s); err != nil {
 			return err
 		}
+		mappings := map[string]*source.Mapping{}
 		for topic := range s.topics() {
 			m := w.mapping(topic, func(ctx context.Context, event []byte) error {
 				_, err := w.invoke(ctx, event)
@@ -49,10 +50,11 @@ func Up(ctx context.Context, o Options, compose, fill bool) error {
 			})
 			m.Report = func(d source.Delivery) { p.delivery(topic, d) }
 			g.Go(func() error { return m.Run(ctx) })
-			if fill {
-				if err := w.fill(ctx, s, topic, m); err != nil {
-					return err
-				}
+			mappings[topic] = m
+		}
+		if fill {
+			if err := w.fill(ctx, s, mappings); err != nil {
+				return err
 			}
 		}
 	}
@@ -61,16 +63,12 @@ func Up(ctx context.Context, o Options, compose, fill bool) error {
 }
 
 // fill produces a seed's records once and waits until they are applied.
-func (w *world) fill(ctx context.Context, s Seed, topic string, m *source.Mapping) error {
+func (w *world) fill(ctx context.Context, s Seed, mappings map[string]*source.Mapping) error {
 	for _, e := range s.Batches {
 		if err := w.produce(ctx, e); err != nil {
 			return err
 		}
-		ends, err := w.kafka.EndOffsets(ctx, topic)
-		if err == nil {
-			err = m.Drained(ctx, ends)
-		}
-		if err != nil {
+		if err := w.drained(ctx, mappings); err != nil {
 			return err
 		}
 	}

@@ -98,7 +98,11 @@ func (w *world) config() (string, error) {
 	for _, s := range w.seeds {
 		all = append(all, s.Scenario)
 	}
-	return scenario.Document(config.Catalog{URI: w.Catalog, Warehouse: stack.Warehouse}, all...)
+	text, err := scenario.Document(config.Catalog{URI: w.Catalog, Warehouse: stack.Warehouse}, all...)
+	if err == nil {
+		_, err = config.Parse([]byte(text)) // the function would say it too, but over and over
+	}
+	return text, err
 }
 
 // invoke hands an event to the function.
@@ -116,7 +120,7 @@ func (w *world) create(ctx context.Context, s Seed) error {
 		if _, err := w.lake.Load(ctx, t.Name); err == nil {
 			continue
 		}
-		if err := w.lake.Create(ctx, t.Spec()); err != nil {
+		if err := t.Create(ctx, w.lake); err != nil {
 			return fmt.Errorf("create table %s: %w", t.Name, err)
 		}
 	}
@@ -148,6 +152,20 @@ func (w *world) produce(ctx context.Context, e scenario.Entry) error {
 		}
 		if _, err := w.kafka.Produce(ctx, r); err != nil {
 			return fmt.Errorf("produce: %w", err)
+		}
+	}
+	return nil
+}
+
+// drained waits until the mappings, by topic, have applied all that their topics hold.
+func (w *world) drained(ctx context.Context, mappings map[string]*source.Mapping) error {
+	for topic, m := range mappings {
+		ends, err := w.kafka.EndOffsets(ctx, topic)
+		if err != nil {
+			return err
+		}
+		if err := m.Drained(ctx, ends); err != nil {
+			return err
 		}
 	}
 	return nil

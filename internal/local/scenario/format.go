@@ -7,6 +7,7 @@ package scenario
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -197,6 +198,19 @@ func (t *Table) Spec() lake.Spec {
 		s.Columns = append(s.Columns, lake.Column(c))
 	}
 	return s
+}
+
+// Create makes the table, with its rows in one snapshot if there are any.
+func (t *Table) Create(ctx context.Context, l *lake.Lake) error {
+	spec := t.Spec()
+	rows, err := literals(spec.Columns, t.Rows)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", t.Name, err)
+	}
+	if err := l.Create(ctx, spec); err != nil || len(rows) == 0 {
+		return err
+	}
+	return l.Append(ctx, t.Name, rows)
 }
 
 // literals are rows in the canonical form of their columns' types.

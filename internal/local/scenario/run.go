@@ -110,21 +110,12 @@ func (w *world) newPipeline() (*ingest.Pipeline, error) {
 
 func (w *world) createTables(ctx context.Context) error {
 	for _, t := range w.scenario.Tables {
-		spec := t.Spec()
-		if err := w.lake.Create(ctx, spec); err != nil {
+		if err := t.Create(ctx, w.lake); err != nil {
 			return err
 		}
-		if len(t.Rows) == 0 {
-			continue
+		if len(t.Rows) > 0 {
+			w.loaded[t.Name] = 1
 		}
-		rows, err := literals(spec.Columns, t.Rows)
-		if err == nil {
-			err = w.lake.Append(ctx, t.Name, rows)
-		}
-		if err != nil {
-			return fmt.Errorf("table %s: %w", t.Name, err)
-		}
-		w.loaded[t.Name] = 1
 	}
 	return nil
 }
