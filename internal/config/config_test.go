@@ -75,6 +75,25 @@ func TestParseRefusesWhatWouldBeIgnoredOrMeanSomethingElse(t *testing.T) {
 	}
 }
 
+func TestEqualityDeletesKeepNoCells(t *testing.T) {
+	t.Parallel()
+	with := func(keys string) (*config.Config, error) {
+		return config.Parse([]byte(strings.Replace(smallest, "format: flat", "format: debezium, deletes: equality"+keys, 1)))
+	}
+	for _, key := range []string{"absent", "unavailable"} {
+		if _, err := with(", " + key + ": keep"); err == nil || !strings.Contains(err.Error(), "routes[0]."+key+": keep looks rows up") {
+			t.Errorf("%s: got %v", key, err)
+		}
+	}
+	c, err := with("")
+	if err != nil || c.Routes[0].Deletes != config.Equality {
+		t.Errorf("without a word about kept cells: %v %v", c, err)
+	}
+	if _, err := with("_"); err == nil || !strings.Contains(err.Error(), "deletes: must be position, rewrite or equality") {
+		t.Errorf("another encoding: %v", err)
+	}
+}
+
 func TestParseTakesAnEmptyRuleForNone(t *testing.T) {
 	t.Parallel()
 	c, err := config.Parse([]byte(strings.Replace(smallest, "format: flat,", "format: debezium, absent: , unavailable: ,", 1)))

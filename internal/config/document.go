@@ -34,6 +34,8 @@ type routeDoc struct {
 	Table  string   `yaml:"table"`
 	Key    []string `yaml:"key"`
 
+	Deletes string `yaml:"deletes"`
+
 	NullValue      string    `yaml:"null_value"`
 	Absent         yaml.Node `yaml:"absent"` // nodes, since a bare null means the text "null" (word)
 	Unavailable    yaml.Node `yaml:"unavailable"`

@@ -32,6 +32,8 @@ type Route struct {
 	Table  Table
 	Key    []string // empty: the table's identifier fields
 
+	Deletes Deletes // how rows that go are marked; empty: the table's properties decide
+
 	NullValue      Rule // delete, ignore or error
 	Absent         Rule // keep, null or error
 	Unavailable    Rule // keep, null or error
@@ -43,6 +45,17 @@ type Route struct {
 	TimestampUnit   string // auto, s, ms, us or ns
 	DecimalEncoding string // auto, text, base64 or number
 }
+
+// Deletes is how a table's rows are deleted.
+type Deletes string
+
+// Position writes position deletes (deletion vectors in tables of version 3), Rewrite writes the touched data files anew,
+// Equality writes the keys and looks no row up.
+const (
+	Position Deletes = "position"
+	Rewrite  Deletes = "rewrite"
+	Equality Deletes = "equality"
+)
 
 // absentByFormat is the list of formats, each with what an absent cell means in it unless the route says.
 var absentByFormat = map[string]Rule{
@@ -75,6 +88,8 @@ func (d routeDoc) check(at string, p *problems) Route {
 			p.add("%s.placeholder: must not be empty", at)
 		}
 	}
+	r.Deletes = choose(at+".deletes", Deletes(d.Deletes), "", p, Position, Rewrite, Equality)
+	d.checkEquality(at, p)
 	r.NullValue = choose(at+".null_value", Rule(d.NullValue), Delete, p, Delete, Ignore, Error)
 	r.Absent = chooseWord(at+".absent", d.Absent, absent, p, Keep, Null, Error)
 	r.Unavailable = chooseWord(at+".unavailable", d.Unavailable, Keep, p, Keep, Null, Error)
@@ -84,6 +99,19 @@ func (d routeDoc) check(at string, p *problems) Route {
 	r.TimestampUnit = choose(at+".timestamp_unit", d.TimestampUnit, "auto", p, "auto", "s", "ms", "us", "ns")
 	r.DecimalEncoding = choose(at+".decimal_encoding", d.DecimalEncoding, "auto", p, "auto", "text", "base64", "number")
 	return r
+}
+
+// checkEquality finds the rules that keep cells of the row that is there: equality deletes never look it up. A rule that
+// the document does not give keeps nothing then; what it would have kept is refused.
+func (d routeDoc) checkEquality(at string, p *problems) {
+	if Deletes(d.Deletes) != Equality {
+		return
+	}
+	for i, node := range []yaml.Node{d.Absent, d.Unavailable} {
+		if text, _ := word(node); Rule(text) == Keep {
+			p.add("%s.%s: keep looks rows up, and deletes: equality never does", at, []string{"absent", "unavailable"}[i])
+		}
+	}
 }
 
 func checkTopics(topics []string, at string, p *problems) {
