@@ -1,7 +1,8 @@
 // Package lake makes, fills and reads Iceberg tables for the local runner, with iceberg-go's own writer and reader:
 // what frazil wrote is read by code that did not write it.
 //
-// Rows are texts: Iceberg's JSON single-value forms (spec, appendix D), without quotes.
+// Rows are texts: Iceberg's JSON single-value forms (spec, appendix D), without quotes; bytes in lower hex, and nested
+// values as JSON in which structs are objects by field name and maps are arrays of [key, value].
 package lake
 
 import (
@@ -42,11 +43,14 @@ func Open(ctx context.Context, c config.Catalog) (*Lake, error) {
 	return &Lake{catalog: w.Catalog(), files: objectio.Over(files{ctx, w.Store})}, nil
 }
 
-// Column is a column of a table to make. Type is an Iceberg type's text, as decimal(10,2).
+// Column is a column of a table to make. Type is an Iceberg type's text: decimal(10,2), list<T>, map<K, V>,
+// struct<name: T, …>. What is nested is optional.
 type Column struct {
 	Name     string
 	Type     string
 	Required bool
+	// Default is the column's initial-default and write-default, a literal; nil: none. Only format version 3 has them.
+	Default *string
 }
 
 // Spec is a table to make.
@@ -80,40 +84,39 @@ func (l *Lake) Create(ctx context.Context, s Spec) error {
 // Ident is a table's identifier.
 func Ident(name string) table.Identifier { return strings.Split(name, ".") }
 
-// schema goes through Iceberg's JSON form, which is where iceberg-go reads types from text.
 func (s Spec) schema() (*iceberg.Schema, error) {
-	type field struct {
-		ID       int    `json:"id"`
-		Name     string `json:"name"`
-		Required bool   `json:"required"`
-		Type     string `json:"type"`
-	}
-	var doc struct {
-		Type   string  `json:"type"`
-		ID     int     `json:"schema-id"`
-		Fields []field `json:"fields"`
-		Key    []int   `json:"identifier-field-ids"`
-	}
-	doc.Type = "struct"
+	next := len(s.Columns)
+	var fields []iceberg.NestedField
 	for i, c := range s.Columns {
-		doc.Fields = append(doc.Fields, field{i + 1, c.Name, c.Required, c.Type})
+		f, err := c.field(i+1, &next)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: column %s: %w", s.Name, c.Name, err)
+		}
+		fields = append(fields, f)
 	}
+	var key []int
 	for _, k := range s.Key {
 		i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == k })
 		if i < 0 {
 			return nil, fmt.Errorf("table %s: key column %s is none of its columns", s.Name, k)
 		}
-		doc.Key = append(doc.Key, i+1)
+		key = append(key, i+1)
 	}
-	text, err := json.Marshal(doc)
+	return iceberg.NewSchemaWithIdentifiers(0, key, fields...), nil
+}
+
+func (c Column) field(id int, next *int) (f iceberg.NestedField, err error) {
+	f = iceberg.NestedField{ID: id, Name: c.Name, Required: c.Required}
+	if f.Type, err = parseType(c.Type, next); err != nil || c.Default == nil {
+		return f, err
+	}
+	a, err := arrayOf(f.Type, *c.Default)
 	if err != nil {
-		return nil, err
+		return f, fmt.Errorf("default: %w", err)
 	}
-	var schema iceberg.Schema
-	if err := json.Unmarshal(text, &schema); err != nil {
-		return nil, fmt.Errorf("table %s: schema: a type is none of Iceberg's: %w", s.Name, err)
-	}
-	return &schema, nil
+	err = json.Unmarshal(appendJSON(nil, a, 0), &f.InitialDefault)
+	f.WriteDefault = f.InitialDefault
+	return f, err
 }
 
 // Load reads a table's current state.
@@ -164,14 +167,7 @@ func appendText(b array.Builder, row Row, column string) error {
 		b.AppendNull()
 		return nil
 	}
-	if d, is := b.(*array.Decimal128Builder); is {
-		v, err := parseDecimal(text, d.Type().(*arrow.Decimal128Type))
-		if err == nil {
-			d.Append(v)
-		}
-		return err
-	}
-	return b.AppendValueFromString(text)
+	return appendLiteral(b, text)
 }
 
 // Rows reads all live rows, with the table's columns in order.
@@ -181,7 +177,7 @@ func (l *Lake) Rows(ctx context.Context, name string) (columns []Column, rows []
 		return nil, nil, err
 	}
 	for _, f := range t.Schema().Fields() {
-		columns = append(columns, Column{f.Name, f.Type.String(), f.Required})
+		columns = append(columns, Column{Name: f.Name, Type: typeText(f.Type), Required: f.Required})
 	}
 	_, batches, err := t.Scan().ToArrowRecords(ctx)
 	if err != nil {
@@ -200,7 +196,7 @@ func appendRows(rows []Row, batch arrow.RecordBatch) []Row {
 	for i := range int(batch.NumRows()) {
 		row := Row{}
 		for c, f := range batch.Schema().Fields() {
-			if a := batch.Column(c); !a.IsNull(i) {
+			if a := batch.Column(c); !isNull(a, i) {
 				row[f.Name] = text(a, i)
 			}
 		}

@@ -195,7 +195,7 @@ func content(text, encoded *string) ([]byte, error) {
 func (t *Table) Spec() lake.Spec {
 	s := lake.Spec{Name: t.Name, Version: t.FormatVersion, Key: t.Key, Properties: t.Properties}
 	for _, c := range t.Schema {
-		s.Columns = append(s.Columns, lake.Column(c))
+		s.Columns = append(s.Columns, lake.Column{Name: c.Name, Type: c.Type, Required: c.Required})
 	}
 	return s
 }
