@@ -3,20 +3,8 @@ package rows
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
-
-// Cell is one typed value on its way into a column. The column's type says which field counts: Int for
-// boolean (0, 1), int, long, date (days) and timestamps (microseconds), Float for double, Decimal for decimal
-// (unscaled, at the column's scale), Bytes for string. Bytes are borrowed.
-type Cell struct {
-	Null    bool
-	Int     int64
-	Float   float64
-	Decimal decimal128.Num
-	Bytes   []byte
-}
 
 // Entry is what one change does to one key.
 type Entry struct {
@@ -35,7 +23,7 @@ type Batch struct {
 
 	rows     int
 	builders []array.Builder
-	appends  []func(*Cell)
+	appends  []appender
 	arrays   []arrow.Array
 }
 
@@ -43,9 +31,9 @@ type Batch struct {
 func NewBatch(s *Schema) *Batch {
 	b := &Batch{Schema: s, Keys: NewKeys(len(s.Key))}
 	for _, f := range s.Arrow().Fields() {
-		builder := array.NewBuilder(memory.DefaultAllocator, f.Type)
+		builder := newBuilder(f.Type)
 		b.builders = append(b.builders, builder)
-		b.appends = append(b.appends, appender(builder))
+		b.appends = append(b.appends, newAppender(builder))
 	}
 	return b
 }
@@ -53,11 +41,7 @@ func NewBatch(s *Schema) *Batch {
 // Put adds a change that leaves the row made of cells (one per column) under key.
 func (b *Batch) Put(key Key, cells []Cell) {
 	for i := range cells {
-		if cells[i].Null {
-			b.builders[i].AppendNull()
-		} else {
-			b.appends[i](&cells[i])
-		}
+		b.appends[i](&cells[i])
 	}
 	b.Entries = append(b.Entries, Entry{Key: key, Row: b.rows})
 	b.rows++
@@ -78,24 +62,4 @@ func (b *Batch) Columns() []arrow.Array {
 	return b.arrays
 }
 
-func appender(b array.Builder) func(*Cell) {
-	switch b := b.(type) {
-	case *array.BooleanBuilder:
-		return func(c *Cell) { b.Append(c.Int != 0) }
-	case *array.Int32Builder:
-		return func(c *Cell) { b.Append(int32(c.Int)) }
-	case *array.Int64Builder:
-		return func(c *Cell) { b.Append(c.Int) }
-	case *array.Float64Builder:
-		return func(c *Cell) { b.Append(c.Float) }
-	case *array.Decimal128Builder:
-		return func(c *Cell) { b.Append(c.Decimal) }
-	case *array.Date32Builder:
-		return func(c *Cell) { b.Append(arrow.Date32(c.Int)) }
-	case *array.TimestampBuilder:
-		return func(c *Cell) { b.Append(arrow.Timestamp(c.Int)) }
-	case *array.StringBuilder:
-		return func(c *Cell) { b.BinaryBuilder.Append(c.Bytes) }
-	}
-	panic("rows: no appender for " + b.Type().String()) // NewSchema lets no other type in
-}
+func newBuilder(t arrow.DataType) array.Builder { return array.NewBuilder(memory.DefaultAllocator, t) }

@@ -2,7 +2,6 @@ package rows
 
 import (
 	"encoding/binary"
-	"fmt"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
@@ -89,7 +88,7 @@ func (p *Parts) part(appendTo func([]byte) []byte) {
 	p.ends = append(p.ends, len(p.key))
 }
 
-// Int appends a boolean, int, long, date or timestamp.
+// Int appends a boolean, int, long, date, time or timestamp.
 func (p *Parts) Int(v int64) { p.part(func(b []byte) []byte { return AppendInt(b, v) }) }
 
 // Decimal appends an unscaled decimal at its column's scale.
@@ -97,7 +96,7 @@ func (p *Parts) Decimal(v decimal128.Num) {
 	p.part(func(b []byte) []byte { return AppendDecimal(b, v) })
 }
 
-// Bytes appends a string, or a part that is made already.
+// Bytes appends a string, binary, fixed or uuid, or a part that is made already.
 func (p *Parts) Bytes(v []byte) { p.part(func(b []byte) []byte { return append(b, v...) }) }
 
 // Cell appends a typed value of a column.
@@ -105,59 +104,11 @@ func (p *Parts) Cell(t iceberg.Type, c *Cell) {
 	switch t.(type) {
 	case iceberg.DecimalType:
 		p.Decimal(c.Decimal)
-	case iceberg.StringType:
+	case iceberg.StringType, iceberg.BinaryType, iceberg.FixedType, iceberg.UUIDType:
 		p.Bytes(c.Bytes)
 	default:
 		p.Int(c.Int)
 	}
-}
-
-// AppendInt appends the part of a boolean, int, long, date or timestamp to b.
-func AppendInt(b []byte, v int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(v)^1<<63) }
-
-// ReadInt is the value of a part that AppendInt made.
-func ReadInt(part []byte) int64 { return int64(binary.BigEndian.Uint64(part) ^ 1<<63) }
-
-// AppendDecimal appends the part of an unscaled decimal to b.
-func AppendDecimal(b []byte, v decimal128.Num) []byte {
-	return binary.BigEndian.AppendUint64(AppendInt(b, v.HighBits()), v.LowBits())
-}
-
-// BoundPart turns a bound of a file (Iceberg's single-value serialisation, spec appendix D) into the form of
-// a key's part. A string's bound may be cut short; it still orders rightly against whole values.
-func BoundPart(t iceberg.Type, bound []byte) ([]byte, error) {
-	switch t.(type) {
-	case iceberg.StringType:
-		return bound, nil
-	case iceberg.DecimalType:
-		if len(bound) == 0 || len(bound) > 16 {
-			return nil, fmt.Errorf("bound of a decimal has %d bytes", len(bound))
-		}
-		return AppendDecimal(nil, BigEndianDecimal(bound)), nil
-	}
-	switch len(bound) {
-	case 1:
-		return AppendInt(nil, int64(bound[0])), nil
-	case 4: // also of a long that was an int when the file was written
-		return AppendInt(nil, int64(int32(binary.LittleEndian.Uint32(bound)))), nil
-	case 8:
-		return AppendInt(nil, int64(binary.LittleEndian.Uint64(bound))), nil
-	}
-	return nil, fmt.Errorf("bound of a %s has %d bytes", t, len(bound))
-}
-
-// BigEndianDecimal reads two's complement, most significant byte first, of 1 to 16 bytes: the form of
-// decimals in Parquet, in Iceberg's bounds and in Connect's messages.
-func BigEndianDecimal(b []byte) decimal128.Num {
-	hi, lo := uint64(0), uint64(0)
-	if b[0]&0x80 != 0 {
-		hi, lo = ^uint64(0), ^uint64(0)
-	}
-	for _, c := range b {
-		hi = hi<<8 | lo>>56
-		lo = lo<<8 | uint64(c)
-	}
-	return decimal128.New(int64(hi), lo)
 }
 
 // KeyNames lists the key's columns, for messages.

@@ -3,6 +3,7 @@ package rows_test
 import (
 	"bytes"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
@@ -86,24 +87,31 @@ func TestBoundPartReadsPromotedAndShortBounds(t *testing.T) {
 
 func TestNewSchemaRefusesWhatItCannotKeep(t *testing.T) {
 	t.Parallel()
-	field := func(id int, name string, ty iceberg.Type) iceberg.NestedField {
-		return iceberg.NestedField{ID: id, Name: name, Type: ty}
-	}
-	id, f := field(1, "id", iceberg.PrimitiveTypes.Int64), field(2, "f", iceberg.PrimitiveTypes.Float64)
+	id, f := optional(1, "id", prim.Int64), optional(2, "f", prim.Float64)
+	inside := optional(4, "addr", struc(optional(5, "city", prim.String)))
 	for name, s := range map[string]struct {
 		schema *iceberg.Schema
 		key    []string
+		want   string
 	}{
-		"no key at all":     {iceberg.NewSchema(0, id), nil},
-		"a column too many": {iceberg.NewSchema(0, id), []string{"id", "x"}},
-		"a double as key":   {iceberg.NewSchema(0, id, f), []string{"f"}},
-		"a type of later":   {iceberg.NewSchema(0, id, field(3, "u", iceberg.PrimitiveTypes.UUID)), []string{"id"}},
+		"no key at all":     {iceberg.NewSchema(0, id), nil, "no identifier fields"},
+		"a column too many": {iceberg.NewSchema(0, id), []string{"id", "x"}, "key column x: the table has no such column"},
+		"a double as key":   {iceberg.NewSchema(0, id, f), []string{"f"}, "a double cannot be a key"},
+		"a float as key":    {iceberg.NewSchema(0, optional(2, "f", prim.Float32)), []string{"f"}, "a float cannot be a key"},
+		"unknown as key":    {iceberg.NewSchema(0, optional(2, "f", prim.Unknown)), []string{"f"}, "a unknown cannot be a key"},
+		"a struct as key":   {iceberg.NewSchema(0, id, inside), []string{"addr"}, "cannot be a key"},
+		"a field as key":    {iceberg.NewSchemaWithIdentifiers(0, []int{5}, id, inside), nil, "key column addr.city: an identifier field inside a struct"},
+		"a variant":         {iceberg.NewSchema(0, id, optional(3, "u", iceberg.VariantType{})), []string{"id"}, "column u: the type variant is not supported"},
+		"a geometry":        {iceberg.NewSchema(0, id, optional(3, "u", iceberg.GeometryType{})), []string{"id"}, "column u: the type geometry is not supported"},
+		"a geography in a list": {
+			iceberg.NewSchema(0, id, optional(3, "u", list(4, iceberg.GeographyType{}, false))), []string{"id"}, "column u: the type geography is not supported",
+		},
 	} {
-		if _, err := rows.NewSchema(s.schema, s.key); err == nil {
-			t.Errorf("%s: no error", name)
+		if _, err := rows.NewSchema(s.schema, s.key); err == nil || !strings.Contains(err.Error(), s.want) {
+			t.Errorf("%s: got %v, want %q", name, err, s.want)
 		}
 	}
-	if s, err := rows.NewSchema(iceberg.NewSchemaWithIdentifiers(0, []int{1}, id, f), nil); err != nil || s.Key[0] != 0 {
+	if s, err := rows.NewSchema(iceberg.NewSchemaWithIdentifiers(0, []int{1}, f, id), nil); err != nil || s.Key[0] != 1 {
 		t.Errorf("identifier fields are not the key: %v %v", s, err)
 	}
 }

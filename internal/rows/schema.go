@@ -8,7 +8,7 @@ package rows
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/iceberg-go"
@@ -27,77 +27,98 @@ type Column struct {
 	FieldID  int
 	Type     iceberg.Type
 	Required bool
+	Default  any // the column's write-default in iceberg-go's form; nil: none
 }
 
 // NewSchema takes the columns of a table and the names of its key columns; without names the table's
-// identifier fields are the key. Types that cannot be written yet, key columns that do not exist and keys of
+// identifier fields are the key. Types that cannot be written, key columns that do not exist and keys of
 // a type without exact equality are errors.
 func NewSchema(s *iceberg.Schema, key []string) (*Schema, error) {
 	out := &Schema{ID: s.ID}
-	at := map[string]int{}
-	for i, f := range s.Fields() {
-		if !supported(f.Type) {
-			return nil, fmt.Errorf("column %s: the type %s is not supported", f.Name, f.Type)
+	for _, f := range s.Fields() {
+		if t := unwritable(f.Type); t != nil {
+			return nil, fmt.Errorf("column %s: the type %s is not supported", f.Name, t)
 		}
-		at[f.Name] = i
-		out.Columns = append(out.Columns, Column{Name: f.Name, FieldID: f.ID, Type: f.Type, Required: f.Required})
+		out.Columns = append(out.Columns, Column{Name: f.Name, FieldID: f.ID, Type: f.Type, Required: f.Required, Default: f.WriteDefault})
 	}
-	if len(key) == 0 {
-		for _, id := range s.IdentifierFieldIDs {
-			name, _ := s.FindColumnName(id)
-			key = append(key, name)
-		}
+	var err error
+	if len(key) > 0 {
+		out.Key, err = out.named(key)
+	} else {
+		out.Key, err = out.identified(s)
 	}
-	if len(key) == 0 {
-		return nil, fmt.Errorf("the table has no identifier fields and the route names no key")
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range key {
-		i, ok := at[name]
-		if !ok {
-			return nil, fmt.Errorf("key column %s: the table has no such column", name)
+	for _, i := range out.Key {
+		if c := out.Columns[i]; !fitsKey(c.Type) {
+			return nil, fmt.Errorf("key column %s: a %s cannot be a key", c.Name, c.Type)
 		}
-		if _, float := out.Columns[i].Type.(iceberg.Float64Type); float {
-			return nil, fmt.Errorf("key column %s: a %s cannot be a key", name, out.Columns[i].Type)
-		}
-		out.Key = append(out.Key, i)
 	}
 	return out, nil
 }
 
-// Arrow is the schema of the batch's arrays, with Iceberg's field ids where Parquet writers look for them.
+// named are the key columns that the route names.
+func (s *Schema) named(key []string) (columns []int, err error) {
+	for _, name := range key {
+		i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("key column %s: the table has no such column", name)
+		}
+		columns = append(columns, i)
+	}
+	return columns, nil
+}
+
+// identified are the columns of the table's identifier fields.
+func (s *Schema) identified(table *iceberg.Schema) (columns []int, err error) {
+	for _, id := range table.IdentifierFieldIDs {
+		i := slices.IndexFunc(s.Columns, func(c Column) bool { return c.FieldID == id })
+		if i < 0 {
+			name, _ := table.FindColumnName(id)
+			return nil, fmt.Errorf("key column %s: an identifier field inside a struct is not supported; the route can name another key", name)
+		}
+		columns = append(columns, i)
+	}
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("the table has no identifier fields and the route names no key")
+	}
+	return columns, nil
+}
+
+// unwritable is the first type in t that cannot be written, nil if there is none.
+func unwritable(t iceberg.Type) iceberg.Type {
+	if nested, ok := t.(iceberg.NestedType); ok {
+		for _, f := range nested.Fields() {
+			if t := unwritable(f.Type); t != nil {
+				return t
+			}
+		}
+		return nil
+	}
+	if arrowType(t) == nil {
+		return t
+	}
+	return nil
+}
+
+// fitsKey reports whether a type has exact equality: all primitive ones but float, double and unknown (spec, identifier
+// field ids).
+func fitsKey(t iceberg.Type) bool {
+	switch t.(type) {
+	case iceberg.Float32Type, iceberg.Float64Type, iceberg.UnknownType, iceberg.NestedType:
+		return false
+	}
+	return true
+}
+
+// Arrow is the schema of the batch's arrays, with Iceberg's field ids where Parquet writers look for them: on columns,
+// on struct fields, and on the element, key and value of lists and maps. A column of type unknown is of Arrow's type
+// null; it does not belong into files (spec, type unknown).
 func (s *Schema) Arrow() *arrow.Schema {
 	fields := make([]arrow.Field, len(s.Columns))
 	for i, c := range s.Columns {
-		fields[i] = arrow.Field{
-			Name: c.Name, Type: arrowType(c.Type), Nullable: !c.Required,
-			Metadata: arrow.NewMetadata([]string{"PARQUET:field_id"}, []string{strconv.Itoa(c.FieldID)}),
-		}
+		fields[i] = arrowField(iceberg.NestedField{ID: c.FieldID, Name: c.Name, Type: c.Type, Required: c.Required})
 	}
 	return arrow.NewSchema(fields, nil)
-}
-
-func supported(t iceberg.Type) bool { return arrowType(t) != nil }
-
-func arrowType(t iceberg.Type) arrow.DataType {
-	switch t := t.(type) {
-	case iceberg.BooleanType:
-		return arrow.FixedWidthTypes.Boolean
-	case iceberg.Int32Type:
-		return arrow.PrimitiveTypes.Int32
-	case iceberg.Int64Type:
-		return arrow.PrimitiveTypes.Int64
-	case iceberg.Float64Type:
-		return arrow.PrimitiveTypes.Float64
-	case iceberg.DecimalType:
-		return &arrow.Decimal128Type{Precision: int32(t.Precision()), Scale: int32(t.Scale())}
-	case iceberg.DateType:
-		return arrow.FixedWidthTypes.Date32
-	case iceberg.TimestampType:
-		return &arrow.TimestampType{Unit: arrow.Microsecond}
-	case iceberg.TimestampTzType:
-		return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
-	case iceberg.StringType:
-		return arrow.BinaryTypes.String
-	}
-	return nil
 }

@@ -1,0 +1,169 @@
+package rows
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/extensions"
+	"github.com/apache/iceberg-go"
+)
+
+// AppendInt appends the part of a boolean, int, long, date, time or timestamp to b.
+func AppendInt(b []byte, v int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(v)^1<<63) }
+
+// ReadInt is the value of a part that AppendInt made.
+func ReadInt(part []byte) int64 { return int64(binary.BigEndian.Uint64(part) ^ 1<<63) }
+
+// AppendDecimal appends the part of an unscaled decimal to b.
+func AppendDecimal(b []byte, v decimal128.Num) []byte {
+	return binary.BigEndian.AppendUint64(AppendInt(b, v.HighBits()), v.LowBits())
+}
+
+func readDecimal(part []byte) decimal128.Num {
+	return decimal128.New(ReadInt(part), binary.BigEndian.Uint64(part[8:]))
+}
+
+// appendFloat appends a float or double in the total order of IEEE 754: -NaN, -Inf … -0, 0 … Inf, NaN.
+func appendFloat(b []byte, v float64) []byte {
+	bits := math.Float64bits(v)
+	if bits>>63 == 1 {
+		return binary.BigEndian.AppendUint64(b, ^bits)
+	}
+	return binary.BigEndian.AppendUint64(b, bits|1<<63)
+}
+
+// AppendPart appends the part of the i-th value of a, which is no null, to b. t is a primitive type and a of its Arrow
+// type (Schema.Arrow); an array of a type that was widened to t since is read as t. Parts of float and double are in the
+// total order of IEEE 754: they order rows and group them, but are in no key.
+func AppendPart(b []byte, t iceberg.Type, a arrow.Array, i int) []byte {
+	switch a := a.(type) {
+	case *array.Float32:
+		return appendFloat(b, float64(a.Value(i)))
+	case *array.Float64:
+		return appendFloat(b, a.Value(i))
+	case *array.Decimal128:
+		return AppendDecimal(b, a.Value(i))
+	case *array.String:
+		return append(b, a.Value(i)...)
+	case *array.Binary:
+		return append(b, a.Value(i)...)
+	case *array.FixedSizeBinary:
+		return append(b, a.Value(i)...)
+	case *extensions.UUIDArray:
+		return append(b, a.Storage().(*array.FixedSizeBinary).Value(i)...)
+	}
+	return AppendInt(b, widened(t, a, count(a, i)))
+}
+
+// count is a value of what counts something.
+func count(a arrow.Array, i int) int64 {
+	switch a := a.(type) {
+	case *array.Boolean:
+		if a.Value(i) {
+			return 1
+		}
+		return 0
+	case *array.Int32:
+		return int64(a.Value(i))
+	case *array.Int64:
+		return a.Value(i)
+	case *array.Date32:
+		return int64(a.Value(i))
+	case *array.Time64:
+		return int64(a.Value(i))
+	case *array.Timestamp:
+		return int64(a.Value(i))
+	}
+	panic("rows: no part for " + a.DataType().String())
+}
+
+// widened is a value of a column that was a date when it was written, and is a timestamp now (spec, type promotion).
+func widened(t iceberg.Type, a arrow.Array, v int64) int64 {
+	if _, date := a.(*array.Date32); date {
+		return midnight(t, v)
+	}
+	return v
+}
+
+// midnight is the begin of a day as a timestamp of type t, the nearest that t can say; of another type the day itself.
+func midnight(t iceberg.Type, day int64) int64 {
+	const microseconds = 24 * 60 * 60 * 1_000_000
+	switch t.(type) {
+	case iceberg.TimestampType, iceberg.TimestampTzType:
+		return day * microseconds
+	case iceberg.TimestampNsType, iceberg.TimestampTzNsType:
+		const most = math.MaxInt64 / (microseconds * 1000)
+		return max(-most, min(day, most)) * microseconds * 1000
+	}
+	return day
+}
+
+// Column is the n-th key column of the given keys, as an array of its column's type in s.
+func (k *Keys) Column(s *Schema, n int, keys []Key) arrow.Array {
+	t := s.Columns[s.Key[n]].Type
+	builder := newBuilder(arrowType(t))
+	appendCell := newAppender(builder)
+	for _, key := range keys {
+		c := partCell(t, k.Part(key, n))
+		appendCell(&c)
+	}
+	return builder.NewArray()
+}
+
+// partCell is the value that a part was made of.
+func partCell(t iceberg.Type, part []byte) Cell {
+	switch t.(type) {
+	case iceberg.DecimalType:
+		return Cell{Decimal: readDecimal(part)}
+	case iceberg.StringType, iceberg.BinaryType, iceberg.FixedType, iceberg.UUIDType:
+		return Cell{Bytes: part}
+	}
+	return Cell{Int: ReadInt(part)}
+}
+
+// BoundPart turns a bound of a file (Iceberg's single-value serialisation, spec appendix D) into the form of
+// a key's part. A bound of text or bytes may be cut short; it still orders rightly against whole values. One of a type
+// that was widened to t since is read as t.
+func BoundPart(t iceberg.Type, bound []byte) ([]byte, error) {
+	switch t.(type) {
+	case iceberg.StringType, iceberg.BinaryType, iceberg.FixedType:
+		return bound, nil
+	case iceberg.UUIDType:
+		if len(bound) != 16 {
+			return nil, fmt.Errorf("bound of a uuid has %d bytes", len(bound))
+		}
+		return bound, nil
+	case iceberg.DecimalType:
+		if len(bound) == 0 || len(bound) > 16 {
+			return nil, fmt.Errorf("bound of a decimal has %d bytes", len(bound))
+		}
+		return AppendDecimal(nil, BigEndianDecimal(bound)), nil
+	}
+	switch len(bound) {
+	case 1:
+		return AppendInt(nil, int64(bound[0])), nil
+	case 4: // also of a long that was an int when the file was written, or of a timestamp that was a date
+		return AppendInt(nil, midnight(t, int64(int32(binary.LittleEndian.Uint32(bound))))), nil
+	case 8:
+		return AppendInt(nil, int64(binary.LittleEndian.Uint64(bound))), nil
+	}
+	return nil, fmt.Errorf("bound of a %s has %d bytes", t, len(bound))
+}
+
+// BigEndianDecimal reads two's complement, most significant byte first, of 1 to 16 bytes: the form of
+// decimals in Parquet, in Iceberg's bounds and in Connect's messages.
+func BigEndianDecimal(b []byte) decimal128.Num {
+	hi, lo := uint64(0), uint64(0)
+	if b[0]&0x80 != 0 {
+		hi, lo = ^uint64(0), ^uint64(0)
+	}
+	for _, c := range b {
+		hi = hi<<8 | lo>>56
+		lo = lo<<8 | uint64(c)
+	}
+	return decimal128.New(int64(hi), lo)
+}
