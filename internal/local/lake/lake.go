@@ -8,7 +8,6 @@ package lake
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -43,22 +42,14 @@ func Open(ctx context.Context, c config.Catalog) (*Lake, error) {
 	return &Lake{catalog: w.Catalog(), files: objectio.Over(files{ctx, w.Store})}, nil
 }
 
-// Column is a column of a table to make. Type is an Iceberg type's text: decimal(10,2), list<T>, map<K, V>,
-// struct<name: T, …>. What is nested is optional.
-type Column struct {
-	Name     string
-	Type     string
-	Required bool
-	// Default is the column's initial-default and write-default, a literal; nil: none. Only format version 3 has them.
-	Default *string
-}
-
 // Spec is a table to make.
 type Spec struct {
 	Name       string // namespace.table
 	Version    int    // format version; 0: 2
 	Columns    []Column
 	Key        []string // identifier fields
+	Partition  []string // as identity(day), bucket(16, id), hour(addr.since); none: unpartitioned
+	Sort       []string // as "day desc nulls last", "bucket(4, id)"; none: unsorted
 	Properties map[string]string
 }
 
@@ -71,13 +62,21 @@ func (l *Lake) Create(ctx context.Context, s Spec) error {
 	if err != nil {
 		return err
 	}
+	spec, err := partitions(schema, s.Partition)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", s.Name, err)
+	}
+	order, err := sorting(schema, s.Sort)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", s.Name, err)
+	}
 	ident := Ident(s.Name)
 	if err := l.catalog.CreateNamespace(ctx, ident[:len(ident)-1], nil); err != nil && !errors.Is(err, catalog.ErrNamespaceAlreadyExists) {
 		return err
 	}
 	properties := iceberg.Properties{"format-version": strconv.Itoa(cmp.Or(s.Version, 2))}
 	maps.Copy(properties, s.Properties)
-	_, err = l.catalog.CreateTable(ctx, ident, schema, catalog.WithProperties(properties))
+	_, err = l.catalog.CreateTable(ctx, ident, schema, catalog.WithProperties(properties), catalog.WithPartitionSpec(spec), catalog.WithSortOrder(order))
 	return err
 }
 
@@ -105,20 +104,6 @@ func (s Spec) schema() (*iceberg.Schema, error) {
 	return iceberg.NewSchemaWithIdentifiers(0, key, fields...), nil
 }
 
-func (c Column) field(id int, next *int) (f iceberg.NestedField, err error) {
-	f = iceberg.NestedField{ID: id, Name: c.Name, Required: c.Required}
-	if f.Type, err = parseType(c.Type, next); err != nil || c.Default == nil {
-		return f, err
-	}
-	a, err := arrayOf(f.Type, *c.Default)
-	if err != nil {
-		return f, fmt.Errorf("default: %w", err)
-	}
-	err = json.Unmarshal(appendJSON(nil, a, 0), &f.InitialDefault)
-	f.WriteDefault = f.InitialDefault
-	return f, err
-}
-
 // Load reads a table's current state.
 func (l *Lake) Load(ctx context.Context, name string) (*table.Table, error) {
 	return objectio.Table(ctx, l.catalog, Ident(name), l.files)
@@ -137,19 +122,19 @@ func (l *Lake) write(ctx context.Context, name string, rows []Row, how func(*tab
 	if err != nil {
 		return err
 	}
-	reader, err := records(t, rows)
+	columns, err := table.SchemaToArrowSchema(t.Schema(), nil, true, false)
+	if err != nil {
+		return err
+	}
+	reader, err := records(columns, rows)
 	if err != nil {
 		return err
 	}
 	return how(t, reader)
 }
 
-// records are rows as iceberg-go's writer takes them.
-func records(t *table.Table, rows []Row) (array.RecordReader, error) {
-	schema, err := table.SchemaToArrowSchema(t.Schema(), nil, true, false)
-	if err != nil {
-		return nil, err
-	}
+// records are rows as iceberg-go's writer takes them, in one batch.
+func records(schema *arrow.Schema, rows []Row) (array.RecordReader, error) {
 	b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	for _, row := range rows {
 		for i, f := range schema.Fields() {
@@ -178,6 +163,9 @@ func (l *Lake) Rows(ctx context.Context, name string) (columns []Column, rows []
 	}
 	for _, f := range t.Schema().Fields() {
 		columns = append(columns, Column{Name: f.Name, Type: typeText(f.Type), Required: f.Required})
+	}
+	if t, err = l.readable(t); err != nil {
+		return nil, nil, err
 	}
 	_, batches, err := t.Scan().ToArrowRecords(ctx)
 	if err != nil {

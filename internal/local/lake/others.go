@@ -3,10 +3,8 @@ package lake
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 )
 
@@ -24,18 +22,14 @@ func (l *Lake) Compact(ctx context.Context, name string) error {
 
 // Expire removes all snapshots but the last ones.
 func (l *Lake) Expire(ctx context.Context, name string, keep int) error {
-	return l.transact(ctx, name, func(tx *table.Transaction) error {
+	return l.transact(ctx, name, func(tx *table.Transaction, _ *table.Table) error {
 		return tx.ExpireSnapshots(table.WithRetainLast(keep), table.WithOlderThan(0))
 	})
 }
 
 // Rollback makes main the snapshot that was so many steps before it.
 func (l *Lake) Rollback(ctx context.Context, name string, steps int) error {
-	return l.transact(ctx, name, func(tx *table.Transaction) error {
-		t, err := l.Load(ctx, name)
-		if err != nil {
-			return err
-		}
+	return l.transact(ctx, name, func(tx *table.Transaction, t *table.Table) error {
 		meta := t.Metadata()
 		ancestors := table.AncestorsOf(meta.CurrentSnapshot().SnapshotID, meta.SnapshotByID)
 		if steps < 1 || steps >= len(ancestors) {
@@ -47,47 +41,30 @@ func (l *Lake) Rollback(ctx context.Context, name string, steps int) error {
 
 // SetProperties sets table properties.
 func (l *Lake) SetProperties(ctx context.Context, name string, properties map[string]string) error {
-	return l.transact(ctx, name, func(tx *table.Transaction) error { return tx.SetProperties(properties) })
+	return l.transact(ctx, name, func(tx *table.Transaction, _ *table.Table) error { return tx.SetProperties(properties) })
 }
 
-// Alter gives a table the given columns: those that it has not are added as optional ones, those that it alone has are
-// dropped, and types are widened.
+// Alter gives a table the given columns: those that it has not are added, required only where they have a default, those
+// that it alone has are dropped, and types are widened; so at every depth.
 func (l *Lake) Alter(ctx context.Context, name string, columns []Column) error {
 	want, err := Spec{Name: name, Columns: columns}.schema()
 	if err != nil {
 		return err
 	}
-	return l.transact(ctx, name, func(tx *table.Transaction) error {
-		t, err := l.Load(ctx, name)
-		if err != nil {
-			return err
-		}
+	return l.transact(ctx, name, func(tx *table.Transaction, t *table.Table) error {
 		u := tx.UpdateSchema(true, false)
-		for _, f := range want.Fields() {
-			have, ok := t.Schema().FindFieldByName(f.Name)
-			switch {
-			case !ok:
-				u.AddColumn([]string{f.Name}, f.Type, "", false, nil)
-			case !have.Type.Equals(f.Type):
-				u.UpdateColumn([]string{f.Name}, table.ColumnUpdate{FieldType: iceberg.Optional[iceberg.Type]{Valid: true, Val: f.Type}})
-			}
-		}
-		for _, f := range t.Schema().Fields() {
-			if !slices.ContainsFunc(columns, func(c Column) bool { return c.Name == f.Name }) {
-				u.DeleteColumn([]string{f.Name})
-			}
-		}
+		evolve(u, nil, t.Schema().Fields(), want.Fields())
 		return u.Commit()
 	})
 }
 
-func (l *Lake) transact(ctx context.Context, name string, change func(*table.Transaction) error) error {
+func (l *Lake) transact(ctx context.Context, name string, change func(*table.Transaction, *table.Table) error) error {
 	t, err := l.Load(ctx, name)
 	if err != nil {
 		return err
 	}
 	tx := t.NewTransaction()
-	if err := change(tx); err != nil {
+	if err := change(tx, t); err != nil {
 		return err
 	}
 	_, err = tx.Commit(ctx)
