@@ -12,6 +12,7 @@ One word per idea, in code, documentation and metrics.
 	cell        a column's value in a change: a value, null, absent (not sent) or unavailable (sent as a placeholder)
 	route       the configured way from topics to a table
 	effect      what remains of all changes of one key in one delivery: put a row, or delete
+	encoding    how rows are taken away: by position (files or vectors), by equality, or by a rewrite of their data file
 	plan        the effects of one delivery for one table
 	locate      finding the live rows (data file, position) of a plan's keys
 	outcome     rows to write and positions to delete, settled against one snapshot
@@ -32,6 +33,8 @@ Comments cite these by number. Each has tests that fail when it is broken.
 	     names of its own; whether a delivery is in, the ledger tells; whether an attempt is, its id among the ancestors
 	     of main. Files are deleted only after a proven rejection.
 	P5   the algebra of merge (package merge)
+	P6   the table is what MERGE INTO of the latest change per key makes of it, in every encoding of deletes and whatever its
+	     partitions. On format version 3 rows keep their ids: carried ones also their last-updated sequence number.
 	P7   exact types: a value fits without loss or is refused
 	P8   every snapshot is readable, with equal results, by engines that share no code with the writer
 	P10  row values and secrets appear in no log or error; the store's address comes from no table's properties
@@ -64,9 +67,9 @@ One delivery flows down one line; imports go downwards only. Package ingest alon
 	                           ├─> envelope ─> wire    bytes to values to changes; one file per producer
 	                           ├─> coerce              values to typed rows; lossless or rejected
 	                           ├─> merge ─> rows       rows to one effect per key; the algebra
-	                           ├─> locate              keys to (file, position)
+	                           ├─> locate              keys to (file, position), past the deletes of any writer
 	                           ├─> resolve             effects and hits to an outcome
-	                           ├─> stage               outcome to Parquet files and their statistics
+	                           ├─> stage               outcome to data and delete files and their statistics
 	                           ├─> commit              files and ledger to one snapshot
 	                           └─> warehouse           catalogs and the object store
 
@@ -88,6 +91,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	rows        all changes of one delivery for one table: typed columns, typed keys, one entry per change  ice
 	coerce      values into typed rows; compiled once per table schema and route                          ice
 	merge       rows to at most one effect per key; a pure function                                       ice
+	tablefile   what is in a file of a table: columns as parts, whole rows in today's shape, vectors       ice
 	locate      keys to (file, position) in one snapshot; dead rows left out                              ice
 	resolve     effects and hits to an outcome; a pure function                                           ice
 	stage       outcome to files that nothing references yet, with Iceberg's metrics                      ice
@@ -115,7 +119,7 @@ may lack a row that a delete is meant for.
 	a type or unit rule                 one file in coerce; rows/schema.go for its column
 	partial rows, fence, modes          merge (a patch beside put and delete), resolve
 	partitions, delete encodings,
-	file layout, compaction in a commit stage
+	file layout, compaction in a commit stage, one file each; commit/manifests.go for what leaves the table
 	an index of keys                    locate
 	a catalog's oddity                  warehouse; local/catalog plays it
 	dead letters, report_failures       ingest's one place that gathers rejections (apply), and a package of their own

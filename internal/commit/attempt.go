@@ -9,34 +9,16 @@
 package commit
 
 import (
-	"bytes"
-	"fmt"
 	"maps"
 	"math/rand/v2"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/ledger"
-	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/stage"
-	"github.com/google/uuid"
 )
-
-// Base is what an attempt builds on: a table as it was loaded, and the live files of its current snapshot.
-type Base struct {
-	Table *table.Table
-	Live  *locate.Snapshot
-}
-
-// DataPath is where a data or delete file of the given name goes.
-func (b Base) DataPath(name string) string { return b.path("data", name) }
-
-// path is below the table's own location, whatever its properties say: they may lead to a stranger's bucket (P10).
-func (b Base) path(folder, name string) string {
-	return strings.TrimRight(b.Table.Location(), "/") + "/" + folder + "/" + name
-}
 
 // Attempt is one commit, ready to publish.
 type Attempt struct {
@@ -61,7 +43,7 @@ func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans,
 	if s := meta.CurrentSnapshot(); s != nil {
 		a.parent = &s.SnapshotID
 	}
-	list, err := a.manifestList(base, files, sequence)
+	list, nextRow, err := a.manifestList(base, files, sequence)
 	if err != nil {
 		return nil, err
 	}
@@ -73,14 +55,31 @@ func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans,
 		TimestampMs:  max(now.UnixMilli(), meta.LastUpdatedMillis()), // the spec lets time only go forward
 		ManifestList: list, Summary: summary,
 	}
+	if nextRow != nil {
+		first := meta.NextRowID()
+		added := *nextRow - first
+		snapshot.FirstRowID, snapshot.AddedRows = &first, &added
+	}
 	a.requirements = []table.Requirement{
 		table.AssertTableUUID(meta.TableUUID()),
 		table.AssertRefSnapshotID(table.MainBranch, a.parent),
 		table.AssertCurrentSchemaID(schema), // rows coerced for another schema may lack what the records have
 		table.AssertDefaultSpecID(meta.DefaultPartitionSpec()),
 	}
-	a.updates = []table.Update{table.NewSetPropertiesUpdate(moved), table.NewAddSnapshotUpdate(snapshot), a.moveMain(meta)}
+	a.updates = append(a.addSpec(files), table.NewSetPropertiesUpdate(moved), table.NewAddSnapshotUpdate(snapshot), a.moveMain(meta))
 	return a, nil
+}
+
+// addSpec adds the spec without partitions that equality deletes are written by, to a table that has none.
+func (a *Attempt) addSpec(files *stage.Files) []table.Update {
+	spec := global(a.table.Metadata())
+	if a.table.Metadata().PartitionSpecByID(spec.ID()) != nil {
+		return nil
+	}
+	if !slices.ContainsFunc(files.Deletes, func(f iceberg.DataFile) bool { return int(f.SpecID()) == spec.ID() }) {
+		return nil
+	}
+	return []table.Update{table.NewAddPartitionSpecUpdate(&spec, false)}
 }
 
 // moveMain points main at the attempt's snapshot. The branch's retention has to be sent along, or it is reset.
@@ -100,53 +99,4 @@ func orZero[T any](p *T) (v T) {
 		v = *p
 	}
 	return v
-}
-
-// manifestList writes the manifests of the added files and the list that names them beside those of the base.
-func (a *Attempt) manifestList(base Base, files *stage.Files, sequence int64) (path string, err error) {
-	id := uuid.NewString()
-	var manifests []iceberg.ManifestFile
-	for i, group := range []struct {
-		content iceberg.ManifestContent
-		files   []iceberg.DataFile
-	}{{iceberg.ManifestContentData, files.Data}, {iceberg.ManifestContentDeletes, files.Deletes}} {
-		if len(group.files) == 0 {
-			continue
-		}
-		m, err := a.manifest(base.Table, base.path("metadata", fmt.Sprintf("%s-m%d.avro", id, i)), group.content, group.files)
-		if err != nil {
-			return "", fmt.Errorf("write manifest: %w", err)
-		}
-		manifests = append(manifests, m)
-	}
-	for _, m := range base.Live.Manifests {
-		if m.HasAddedFiles() || m.HasExistingFiles() { // one that only remembers removed files has no use any more
-			manifests = append(manifests, m)
-		}
-	}
-	var list bytes.Buffer
-	if err := iceberg.WriteManifestList(base.Table.Metadata().Version(), &list, a.Snapshot, a.parent, &sequence, 0, manifests); err != nil {
-		return "", fmt.Errorf("write manifest list: %w", err)
-	}
-	path = base.path("metadata", fmt.Sprintf("snap-%d-1-%s.avro", a.Snapshot, id))
-	a.Objects = append(a.Objects, stage.Object{Path: path, Data: list.Bytes()})
-	return path, nil
-}
-
-func (a *Attempt) manifest(t *table.Table, path string, content iceberg.ManifestContent, files []iceberg.DataFile) (iceberg.ManifestFile, error) {
-	var buf bytes.Buffer
-	w, err := iceberg.NewManifestWriter(t.Metadata().Version(), &buf, t.Spec(), t.Schema(), a.Snapshot, iceberg.WithManifestWriterContent(content))
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range files { // without a sequence number: the catalog's commit gives it
-		if err := w.Add(iceberg.NewManifestEntry(iceberg.EntryStatusADDED, &a.Snapshot, nil, nil, f)); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	a.Objects = append(a.Objects, stage.Object{Path: path, Data: buf.Bytes()})
-	return w.ToManifestFile(path, int64(buf.Len()), iceberg.WithManifestFileContent(content))
 }

@@ -119,7 +119,8 @@ func (a *Attempt) in(meta table.Metadata) (in, certain bool) {
 // refusedBy reports whether the table as it is now fails one of the attempt's requirements: some catalogs answer a
 // conflict with 400.
 func (a *Attempt) refusedBy(meta table.Metadata) bool {
-	if meta.LastSequenceNumber() > a.table.Metadata().LastSequenceNumber() { // a commit to another branch took the number
+	// A commit to another branch took the number, or the owner upgraded the table, which has other rules now.
+	if was := a.table.Metadata(); meta.LastSequenceNumber() > was.LastSequenceNumber() || meta.Version() != was.Version() {
 		return true
 	}
 	return slices.ContainsFunc(a.requirements, func(r table.Requirement) bool { return r.Validate(meta) != nil })

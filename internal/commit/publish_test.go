@@ -67,19 +67,19 @@ func (w world) attempt(head *table.Table, offset int64) *commit.Attempt {
 	w.must(err)
 	b := rows.NewBatch(schema)
 	b.Put(0, []rows.Cell{{Int: offset}})
-	files, err := stage.Write(&resolve.Outcome{Batch: b, Write: []int{0}}, stage.Target{Spec: head.Spec(), Path: func(name string) string { return head.Location() + "/data/" + name }})
-	w.must(err)
 	l, err := ledger.Read(head.Properties())
 	w.must(err)
-	list := ""
-	if s := head.CurrentSnapshot(); s != nil {
-		list = s.ManifestList
-	}
-	live, err := locate.Open(w.Context(), w, list)
+	live, err := locate.Open(w.Context(), w, commit.Source(head))
+	w.must(err)
+	base := commit.Base{Table: head, Live: live}
+	target, err := base.Target(nil)
+	w.must(err)
+	o := &resolve.Outcome{Batch: b, Write: []resolve.Row{{Index: 0, ID: locate.NoID}}, Found: &locate.Found{}}
+	files, err := stage.Write(w.Context(), w, live, o, stage.Position, target)
 	w.must(err)
 	spans := ledger.Spans{}
 	spans.Add(&kafka.Record{Part: &kafka.Partition{Source: kafka.MainSource, Topic: "t"}, Offset: offset})
-	a, err := commit.New(commit.Base{Table: head, Live: live}, files, l, spans, time.UnixMilli(1_700_000_000_000))
+	a, err := commit.New(base, files, l, spans, time.UnixMilli(1_700_000_000_000))
 	w.must(err)
 	return a
 }

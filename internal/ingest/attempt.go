@@ -77,25 +77,21 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 	if t.batch == nil {
 		return t.fresh, nil
 	}
-	live, hits, err := t.locate(ctx)
+	live, outcome, err := t.resolve(ctx)
 	switch {
 	case err != nil && !t.fresh: // files of an old head may be gone
 		return false, nil
 	case err != nil:
 		return false, err
-	}
-	outcome := resolve.Settle(merge.Make(t.batch), hits)
-	if !outcome.Changes() {
+	case !outcome.Changes():
 		t.idle()
 		return t.fresh, nil
 	}
-	base := commit.Base{Table: t.head, Live: live}
-	files, err := stage.Write(outcome, stage.Target{Spec: t.head.Spec(), Path: base.DataPath})
-	if err != nil {
-		return false, err
-	}
-	a, err := commit.New(base, files, t.ledger, t.spans, t.now())
-	if err != nil {
+	a, err := t.stage(ctx, live, outcome)
+	switch {
+	case err != nil && !t.fresh:
+		return false, nil
+	case err != nil:
 		return false, err
 	}
 	after, err := a.Publish(ctx, t.catalog, t.catalog)
@@ -106,13 +102,39 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 	return true, t.use(after)
 }
 
-func (t *target) locate(ctx context.Context) (*locate.Snapshot, []locate.Hit, error) {
-	live, err := locate.Open(ctx, t.catalog, t.manifestList())
+// resolve settles the batch against the head.
+func (t *target) resolve(ctx context.Context) (*locate.Snapshot, *resolve.Outcome, error) {
+	live, err := locate.Open(ctx, t.catalog, commit.Source(t.head))
 	if err != nil {
 		return nil, nil, err
 	}
-	hits, err := locate.Find(ctx, t.catalog, live, t.batch.Schema, t.batch.Keys)
-	return live, hits, err
+	plan := merge.Make(t.batch)
+	if t.encoding == stage.Equality {
+		return live, resolve.Blind(plan), nil
+	}
+	found, err := locate.Find(ctx, t.catalog, live, t.batch.Schema, t.batch.Keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	return live, resolve.Settle(plan, found), nil
+}
+
+// stage makes the attempt of an outcome.
+func (t *target) stage(ctx context.Context, live *locate.Snapshot, o *resolve.Outcome) (*commit.Attempt, error) {
+	base := commit.Base{Table: t.head, Live: live}
+	var key []int
+	for _, i := range t.batch.Schema.Key {
+		key = append(key, t.batch.Schema.Columns[i].FieldID)
+	}
+	to, err := base.Target(key)
+	if err != nil {
+		return nil, err
+	}
+	files, err := stage.Write(ctx, t.catalog, live, o, t.encoding, to)
+	if err != nil {
+		return nil, err
+	}
+	return commit.New(base, files, t.ledger, t.spans, t.now())
 }
 
 // idle remembers the times of a delivery without effect, which moves no ledger: its records must not look newer than
@@ -121,13 +143,6 @@ func (t *target) idle() {
 	for p, span := range t.spans {
 		t.newest[p] = max(t.newest[p], span.Time)
 	}
-}
-
-func (t *target) manifestList() string {
-	if s := t.head.CurrentSnapshot(); s != nil {
-		return s.ManifestList
-	}
-	return ""
 }
 
 // report logs the one line of a commit.

@@ -91,7 +91,10 @@ func BenchmarkEvent(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	table := coerce.New(schema, orderRoute())
+	table, err := coerce.New(schema, orderRoute())
+	if err != nil {
+		b.Fatal(err)
+	}
 	payload := make([]byte, len(event))
 	b.SetBytes(int64(len(event)))
 	b.ReportAllocs()

@@ -21,8 +21,8 @@ import (
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/kafka"
-	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/route"
+	"github.com/frazil/frazil/internal/tablefile"
 	"github.com/frazil/frazil/internal/warehouse"
 )
 
@@ -30,7 +30,7 @@ import (
 type Catalog interface {
 	commit.Catalog
 	commit.Store
-	locate.Store
+	tablefile.Store
 }
 
 var _ Catalog = (*warehouse.Warehouse)(nil)

@@ -17,6 +17,7 @@ import (
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/rows"
+	"github.com/frazil/frazil/internal/stage"
 	"github.com/frazil/frazil/internal/wire"
 )
 
@@ -43,6 +44,7 @@ type target struct {
 	records  []routed
 	ledger   *ledger.Ledger // of the head
 	batch    *rows.Batch    // made for the head's schema
+	encoding stage.Encoding // of what the batch takes away
 	spans    ledger.Spans
 	controls map[envelope.Control]int
 	rejected []rejection
@@ -108,15 +110,25 @@ func leftOut(m table.Metadata, topic *ledger.Topic) bool {
 
 // writable refuses tables that frazil would write wrongly.
 func writable(m table.Metadata) error {
-	if m.Version() != 2 {
-		return fmt.Errorf("its format version is %d; only 2 is written", m.Version())
-	}
-	for _, spec := range m.PartitionSpecs() {
-		if !spec.IsUnpartitioned() {
-			return errors.New("it is or was partitioned; only unpartitioned tables are written")
-		}
+	if v := m.Version(); v != 2 && v != 3 {
+		return fmt.Errorf("its format version is %d; only 2 and 3 are written (its owner can upgrade it)", v)
 	}
 	return nil
+}
+
+// encoding is how a route has rows taken away: as it says, else as the table's properties do.
+func encoding(r config.Route, m table.Metadata) (stage.Encoding, error) {
+	if r.Deletes != "" {
+		return stage.Encoding(r.Deletes), nil
+	}
+	switch mode := m.Properties()["write.merge.mode"]; mode {
+	case "", "merge-on-read":
+		return stage.Position, nil
+	case "copy-on-write":
+		return stage.Rewrite, nil
+	default:
+		return "", errors.New("table property write.merge.mode: must be merge-on-read or copy-on-write")
+	}
 }
 
 // prepare makes the batch of the delivery: what the table's ledger does not have is decoded and coerced. Records
@@ -156,10 +168,8 @@ func (t *target) decode() error {
 			if d, err = t.decoder(r.route); err != nil {
 				return err
 			}
-			if t.batch == nil || len(decoders) == 0 {
-				t.batch = rows.NewBatch(d.schema)
-			} else if !slices.Equal(t.batch.Schema.Key, d.schema.Key) {
-				return fmt.Errorf("routes[%d] gives it another key than the other routes do", r.route)
+			if err := t.admit(d, len(decoders) == 0, r.route); err != nil {
+				return err
 			}
 			decoders[r.route] = d
 		}
@@ -174,6 +184,22 @@ func (t *target) decode() error {
 	for p, span := range t.spans {
 		span.Time = max(span.Time, t.newest[p])
 		t.spans[p] = span
+	}
+	return nil
+}
+
+// admit makes the batch for the delivery's first route, and refuses a further one that does not go with it.
+func (t *target) admit(d *decoder, first bool, route int) error {
+	e, err := encoding(d.route, t.head.Metadata())
+	switch {
+	case err != nil:
+		return err
+	case first:
+		t.batch, t.encoding = rows.NewBatch(d.schema), e
+	case !slices.Equal(t.batch.Schema.Key, d.schema.Key):
+		return fmt.Errorf("routes[%d] gives it another key than the other routes do", route)
+	case e != t.encoding:
+		return fmt.Errorf("routes[%d] wants %s deletes, the other routes %s", route, e, t.encoding)
 	}
 	return nil
 }
@@ -196,7 +222,11 @@ func (t *target) decoder(route int) (*decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &decoder{schema: schema, envelope: e, coerce: coerce.New(schema, r), route: r}, nil
+	c, err := coerce.New(schema, r)
+	if err != nil {
+		return nil, err
+	}
+	return &decoder{schema: schema, envelope: e, coerce: c, route: r}, nil
 }
 
 var (

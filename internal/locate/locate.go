@@ -6,10 +6,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
-	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/rows"
+	"github.com/frazil/frazil/internal/tablefile"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -18,26 +17,41 @@ type Hit struct {
 	Key  rows.Key
 	File string // path of the data file
 	Pos  int64  // the row's number in the file, from 0
+	ID   int64  // its row id, NoID where it has none (format version 3)
 }
 
-// Find returns the live rows of all keys, ordered by file and position: the order that position-delete files
-// need. A key may have several hits when another writer left duplicates.
-func Find(ctx context.Context, store Store, s *Snapshot, schema *rows.Schema, keys *rows.Keys) ([]Hit, error) {
+// NoID is the id of a row without one: its table has no row lineage, or had none when the row was written.
+const NoID = -1
+
+// Found is the live rows of keys, and what is known of the files that have them.
+type Found struct {
+	Hits    []Hit // ordered by file and position, as position-delete files want it
+	Files   map[string]File
+	Deleted map[string]Deleted // by path of the data file
+}
+
+// Find returns the live rows of all keys. A key may have several hits when another writer left duplicates.
+func Find(ctx context.Context, store tablefile.Store, s *Snapshot, schema *rows.Schema, keys *rows.Keys) (*Found, error) {
+	out := &Found{Files: map[string]File{}}
 	if keys.Len() == 0 {
-		return nil, nil
+		return out, nil
 	}
-	fields := make([]field, len(schema.Key))
-	for i, c := range schema.Key {
-		fields[i] = field{schema.Columns[c].FieldID, schema.Columns[c].Type}
+	p := prober{store: store, keys: keys}
+	for _, c := range schema.Key {
+		f, err := s.field(schema.Columns[c].FieldID)
+		if err != nil {
+			return nil, err
+		}
+		p.fields = append(p.fields, f)
 	}
 	found := make([][]Hit, len(s.Data))
 	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(requests)
+	g.SetLimit(tablefile.Requests)
 	for i, f := range s.Data {
 		g.Go(func() error {
-			hold, err := mayHold(f, fields, keys)
+			hold, err := p.mayHold(f)
 			if err == nil && hold {
-				found[i], err = probe(gctx, store, f, fields, keys)
+				found[i], err = p.probe(gctx, f)
 			}
 			return err
 		})
@@ -45,32 +59,49 @@ func Find(ctx context.Context, store Store, s *Snapshot, schema *rows.Schema, ke
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	hits := slices.Concat(found...)
-	dead, err := deletedPositions(ctx, store, s, hits)
-	if err != nil {
+	var files []File
+	for i, hits := range found {
+		if len(hits) > 0 {
+			files = append(files, s.Data[i])
+			out.Files[s.Data[i].FilePath()] = s.Data[i]
+		}
+	}
+	var err error
+	if out.Deleted, err = s.Deletions(ctx, store, files); err != nil {
 		return nil, err
 	}
-	hits = slices.DeleteFunc(hits, func(h Hit) bool { return dead[place{h.File, h.Pos}] })
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Pos, b.Pos)) })
-	return hits, nil
+	for _, h := range slices.Concat(found...) {
+		if !out.Deleted[h.File].Has(h.Pos) {
+			out.Hits = append(out.Hits, h)
+		}
+	}
+	slices.SortFunc(out.Hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Pos, b.Pos)) })
+	return out, nil
+}
+
+// prober looks for keys in data files.
+type prober struct {
+	store  tablefile.Store
+	keys   *rows.Keys
+	fields []tablefile.Field // of the key
 }
 
 // mayHold reports whether the file's bounds leave room for one of the keys.
-func mayHold(f File, fields []field, keys *rows.Keys) (bool, error) {
-	lower, upper := make([][]byte, len(fields)), make([][]byte, len(fields))
-	for i, fd := range fields {
+func (p *prober) mayHold(f File) (bool, error) {
+	lower, upper := make([][]byte, len(p.fields)), make([][]byte, len(p.fields))
+	for i, fd := range p.fields {
 		var err error
-		if lower[i], err = fd.bound(f.LowerBoundValues()); err == nil {
-			upper[i], err = fd.bound(f.UpperBoundValues())
+		if lower[i], err = bound(fd, f.LowerBoundValues()); err == nil {
+			upper[i], err = bound(fd, f.UpperBoundValues())
 		}
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", f.FilePath(), err)
 		}
 	}
-	for k := range rows.Key(keys.Len()) {
+	for k := range rows.Key(p.keys.Len()) {
 		inside := true
-		for i := range fields {
-			part := keys.Part(k, i)
+		for i := range p.fields {
+			part := p.keys.Part(k, i)
 			inside = inside && (lower[i] == nil || bytes.Compare(lower[i], part) <= 0) && (upper[i] == nil || bytes.Compare(part, upper[i]) <= 0)
 		}
 		if inside {
@@ -81,87 +112,40 @@ func mayHold(f File, fields []field, keys *rows.Keys) (bool, error) {
 }
 
 // bound is the field's bound in the form of a key's part, nil when the file has none.
-func (fd field) bound(bounds map[int][]byte) ([]byte, error) {
-	b, ok := bounds[fd.id]
+func bound(f tablefile.Field, bounds map[int][]byte) ([]byte, error) {
+	b, ok := bounds[f.ID]
 	if !ok {
 		return nil, nil
 	}
-	return rows.BoundPart(fd.typ, b)
+	return rows.BoundPart(f.Type, b)
 }
 
 // probe reads the file's key columns and returns the rows that hold one of the keys.
-func probe(ctx context.Context, store Store, f File, fields []field, keys *rows.Keys) ([]Hit, error) {
+func (p *prober) probe(ctx context.Context, f File) ([]Hit, error) {
 	var hits []Hit
 	var key rows.Parts
-	err := scan(ctx, store, f, fields, func(pos int64, row []part) {
+	n := len(p.fields)
+	fields, id := p.fields, func(int64, tablefile.Part) int64 { return NoID }
+	if first := f.FirstRowID(); first != nil {
+		fields = append(slices.Clone(fields), lineage)
+		id = func(pos int64, stored tablefile.Part) int64 {
+			if stored != nil {
+				return rows.ReadInt(stored)
+			}
+			return *first + pos
+		}
+	}
+	err := tablefile.Scan(ctx, p.store, f.File, fields, func(pos int64, row []tablefile.Part) {
 		key.Reset()
-		for _, p := range row {
-			if p == nil {
+		for _, part := range row[:n] {
+			if part == nil {
 				return // a null equals no key
 			}
-			key.Bytes(p)
+			key.Bytes(part)
 		}
-		if k, ok := keys.Find(&key); ok {
-			hits = append(hits, Hit{Key: k, File: f.FilePath(), Pos: pos})
+		if k, ok := p.keys.Find(&key); ok {
+			hits = append(hits, Hit{Key: k, File: f.FilePath(), Pos: pos, ID: id(pos, row[len(row)-1])})
 		}
 	})
 	return hits, err
-}
-
-// The columns of a position-delete file (Iceberg spec, reserved field ids).
-const (
-	FieldFilePath = 2147483546
-	FieldPos      = 2147483545
-)
-
-// place is a row of a data file.
-type place struct {
-	file string
-	pos  int64
-}
-
-// deletedPositions are the rows, of the files that have hits, which position deletes have removed. Every delete file
-// is read once.
-func deletedPositions(ctx context.Context, store Store, s *Snapshot, hits []Hit) (map[place]bool, error) {
-	sequence := map[string]int64{} // of the files that have hits
-	for _, h := range hits {
-		sequence[h.File] = 0
-	}
-	var hit []File
-	for _, f := range s.Data {
-		if _, ok := sequence[f.FilePath()]; ok {
-			sequence[f.FilePath()] = f.Sequence
-			hit = append(hit, f)
-		}
-	}
-	fields := []field{{FieldFilePath, iceberg.PrimitiveTypes.String}, {FieldPos, iceberg.PrimitiveTypes.Int64}}
-	dead := map[place]bool{}
-	var mu sync.Mutex
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(requests)
-	for _, d := range s.Deletes {
-		if !slices.ContainsFunc(hit, func(data File) bool { return mayDelete(d, data) }) {
-			continue
-		}
-		g.Go(func() error {
-			return scan(ctx, store, d, fields, func(_ int64, row []part) {
-				if from, ok := sequence[string(row[0])]; ok && d.Sequence >= from && row[1] != nil {
-					mu.Lock()
-					dead[place{string(row[0]), rows.ReadInt(row[1])}] = true
-					mu.Unlock()
-				}
-			})
-		})
-	}
-	return dead, g.Wait()
-}
-
-func mayDelete(d, data File) bool {
-	if d.Sequence < data.Sequence {
-		return false
-	}
-	path := []byte(data.FilePath())
-	lower, below := d.LowerBoundValues()[FieldFilePath]
-	upper, above := d.UpperBoundValues()[FieldFilePath]
-	return (!below || bytes.Compare(lower, path) <= 0) && (!above || bytes.Compare(path, upper) <= 0)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/frazil/frazil/internal/resolve"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/stage"
+	"github.com/frazil/frazil/internal/tablefile"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -86,12 +88,22 @@ func text(v string) []rows.Cell { return []rows.Cell{{Bytes: []byte(v)}} }
 func (s *shelf) staged(t testing.TB, schema *rows.Schema, sequence int64, kill []locate.Hit, list ...[]rows.Cell) (data, deletes []locate.File) {
 	t.Helper()
 	b := rows.NewBatch(schema)
-	o := &resolve.Outcome{Batch: b, Kill: kill}
+	o := &resolve.Outcome{Batch: b, Found: &locate.Found{Hits: kill, Files: map[string]locate.File{}}}
+	for _, h := range kill {
+		o.Found.Files[h.File] = file(t, h.File, 100, 100, nil, nil)
+	}
 	for i, cells := range list {
 		b.Put(rows.Key(i), append(cells[:len(cells):len(cells)], rows.Cell{Bytes: []byte("v")}))
-		o.Write = append(o.Write, i)
+		o.Write = append(o.Write, resolve.Row{Index: i, ID: locate.NoID})
 	}
-	files, err := stage.Write(o, stage.Target{Spec: *iceberg.UnpartitionedSpec, Path: func(name string) string { return "s3://b/" + name }})
+	layout, err := stage.NewLayout(nil, tableOf(schema), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := stage.Write(t.Context(), s, &locate.Snapshot{}, o, stage.Position, stage.Target{
+		Version: 2, Schema: tableOf(schema), Spec: *iceberg.UnpartitionedSpec, Specs: []iceberg.PartitionSpec{*iceberg.UnpartitionedSpec},
+		Layout: layout, Path: func(name string) string { return "s3://b/" + name },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,12 +111,29 @@ func (s *shelf) staged(t testing.TB, schema *rows.Schema, sequence int64, kill [
 		s.objects[object.Path] = object.Data
 	}
 	for _, f := range files.Data {
-		data = append(data, locate.File{DataFile: f, Sequence: sequence})
+		data = append(data, live(f, sequence))
 	}
 	for _, f := range files.Deletes {
-		deletes = append(deletes, locate.File{DataFile: f, Sequence: sequence})
+		deletes = append(deletes, live(f, sequence))
 	}
 	return data, deletes
+}
+
+func live(f iceberg.DataFile, sequence int64) locate.File {
+	return locate.File{File: tablefile.File{DataFile: f, Sequence: sequence}}
+}
+
+func tableOf(s *rows.Schema) *iceberg.Schema {
+	var fields []iceberg.NestedField
+	for _, c := range s.Columns {
+		fields = append(fields, iceberg.NestedField{ID: c.FieldID, Name: c.Name, Type: c.Type})
+	}
+	return iceberg.NewSchema(0, fields...)
+}
+
+// snapshot has the files that are given.
+func snapshot(s *rows.Schema, data, deletes []locate.File) *locate.Snapshot {
+	return locate.Of(locate.Table{Schemas: []*iceberg.Schema{tableOf(s)}, Specs: []iceberg.PartitionSpec{*iceberg.UnpartitionedSpec}}, append(data, deletes...))
 }
 
 // parquet writes a file of another writer: any columns, any settings, no bounds.
@@ -150,7 +179,7 @@ func file(t testing.TB, path string, count, size int64, lower, upper map[int][]b
 	if err != nil {
 		t.Fatal(err)
 	}
-	return locate.File{DataFile: b.LowerBoundValues(lower).UpperBoundValues(upper).Build(), Sequence: 1}
+	return live(b.LowerBoundValues(lower).UpperBoundValues(upper).Build(), 1)
 }
 
 func longs(v ...int64) arrow.Array {
@@ -166,14 +195,14 @@ func strs(v ...string) arrow.Array {
 }
 
 // find returns the hits as "key@file:position", files by their last path element.
-func find(t testing.TB, store locate.Store, s *locate.Snapshot, schema *rows.Schema, keys *rows.Keys) []string {
+func find(t testing.TB, store tablefile.Store, s *locate.Snapshot, schema *rows.Schema, keys *rows.Keys) []string {
 	t.Helper()
-	hits, err := locate.Find(t.Context(), store, s, schema, keys)
+	found, err := locate.Find(t.Context(), store, s, schema, keys)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, h := range hits {
+	for _, h := range found.Hits {
 		out = append(out, fmt.Sprintf("%d@%s:%d", h.Key, h.File[strings.LastIndexByte(h.File, '/')+1:], h.Pos))
 	}
 	return out
@@ -197,9 +226,9 @@ func TestFilesWhoseBoundsHoldNoKeyAreNotRead(t *testing.T) {
 	}
 	// Within the bounds of file 1 in both columns, and of file 2 in the first one only.
 	keys := keysOf(schema, pair(15, "p"), pair(22, "z"))
-	hits, err := locate.Find(t.Context(), s, &locate.Snapshot{Data: data}, schema, keys)
-	if err != nil || len(hits) != 1 || hits[0].File != data[1].FilePath() || hits[0].Pos != 1 || hits[0].Key != 0 {
-		t.Errorf("hits %+v, %v", hits, err)
+	found, err := locate.Find(t.Context(), s, snapshot(schema, data, nil), schema, keys)
+	if err != nil || len(found.Hits) != 1 || found.Hits[0] != (locate.Hit{File: data[1].FilePath(), Pos: 1, ID: locate.NoID}) {
+		t.Errorf("found %+v, %v", found, err)
 	}
 	for i, f := range data {
 		if read := s.read[f.FilePath()] > 0; read != (i == 1) {
@@ -223,14 +252,14 @@ func TestRowsThatADeleteFileRemovedAreLeftOut(t *testing.T) {
 	_, same := s.staged(t, schema, 7, kill(young[0], 0))                               // of the data's own sequence number: applies
 	_, before := s.staged(t, schema, 6, kill(young[0], 1))                             // older than the data: says nothing of it
 	_, other := s.staged(t, schema, 9, kill(file(t, "s3://b/zzz", 1, 1, nil, nil), 0)) // of another file, by its bounds
-	snapshot := &locate.Snapshot{Data: append(old, young...), Deletes: append(append(append(deletes, same...), before...), other...)}
+	all := snapshot(schema, append(old, young...), slices.Concat(deletes, same, before, other))
 
-	hits, err := locate.Find(t.Context(), s, snapshot, schema, keysOf(schema, long(2), long(3), long(4)))
+	found, err := locate.Find(t.Context(), s, all, schema, keysOf(schema, long(2), long(3), long(4)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]bool{}
-	for _, h := range hits {
+	for _, h := range found.Hits {
 		got[fmt.Sprintf("%d %v %d", h.Key, h.File == young[0].FilePath(), h.Pos)] = true
 	}
 	if diff := cmp.Diff(map[string]bool{"1 false 2": true, "1 true 1": true, "2 false 3": true}, got); diff != "" {
@@ -248,7 +277,7 @@ func TestHitsAreOrderedAsPositionDeletesMustBe(t *testing.T) {
 	for _, name := range []string{"s3://b/c", "s3://b/a", "s3://b/b"} {
 		data = append(data, s.parquet(t, name, []column{{1, "k0", longs(7, 1, 7, 2)}}))
 	}
-	got := find(t, s, &locate.Snapshot{Data: data}, schema, keysOf(schema, long(2), long(7)))
+	got := find(t, s, snapshot(schema, data, nil), schema, keysOf(schema, long(2), long(7)))
 	want(t, got, "1@a:0", "1@a:2", "0@a:3", "1@b:0", "1@b:2", "0@b:3", "1@c:0", "1@c:2", "0@c:3")
 }
 
@@ -286,7 +315,7 @@ func TestAnyLayoutIsRead(t *testing.T) {
 			t.Parallel()
 			s := newShelf()
 			f := s.parquet(t, "s3://b/f", columns, options...)
-			want(t, find(t, s, &locate.Snapshot{Data: []locate.File{f}}, schema, keys), "0@f:0", "2@f:4095", "3@f:4096", "6@f:5004", "4@f:9999")
+			want(t, find(t, s, snapshot(schema, []locate.File{f}, nil), schema, keys), "0@f:0", "2@f:4095", "3@f:4096", "6@f:5004", "4@f:9999")
 		})
 	}
 }
@@ -303,7 +332,7 @@ func TestOfALargeFileOnlyTheKeysColumnsAreFetched(t *testing.T) {
 	s, schema := newShelf(), keyed(t, prim.Int64)
 	f := s.parquet(t, "s3://b/f", []column{{50, "filler", strs(filler...)}, {1, "k0", longs(ids...)}, {51, "more", strs(filler...)}},
 		parquet.WithMaxRowGroupLength(10_000), parquet.WithDictionaryDefault(false))
-	want(t, find(t, s, &locate.Snapshot{Data: []locate.File{f}}, schema, keysOf(schema, long(3), long(4), long(60_000), long(89_997))), "0@f:1", "2@f:20000", "3@f:29999")
+	want(t, find(t, s, snapshot(schema, []locate.File{f}, nil), schema, keysOf(schema, long(3), long(4), long(60_000), long(89_997))), "0@f:1", "2@f:20000", "3@f:29999")
 	if read := s.read["s3://b/f"]; f.FileSizeBytes() < 4<<20 || read > 1<<20 {
 		t.Errorf("%d bytes of %d were read", read, f.FileSizeBytes())
 	}
@@ -317,10 +346,10 @@ func TestAPromotedColumnIsFoundUnderItsOldType(t *testing.T) {
 	f := s.parquet(t, "s3://b/f", []column{{1, "k0", ints.NewArray()}})
 	// Bounds of an int, as they were written.
 	f = file(t, "s3://b/f", 3, f.FileSizeBytes(), map[int][]byte{1: {0xfb, 0xff, 0xff, 0xff}}, map[int][]byte{1: {0, 0, 0, 0x40}})
-	want(t, find(t, s, &locate.Snapshot{Data: []locate.File{f}}, schema, keysOf(schema, long(-5), long(1<<30), long(1<<40))), "0@f:0", "1@f:2")
+	want(t, find(t, s, snapshot(schema, []locate.File{f}, nil), schema, keysOf(schema, long(-5), long(1<<30), long(1<<40))), "0@f:0", "1@f:2")
 
 	s.read = map[string]int64{}
-	want(t, find(t, s, &locate.Snapshot{Data: []locate.File{f}}, schema, keysOf(schema, long(1<<30+1), long(-6))))
+	want(t, find(t, s, snapshot(schema, []locate.File{f}, nil), schema, keysOf(schema, long(1<<30+1), long(-6))))
 	if len(s.read) > 0 {
 		t.Error("a file was read whose bounds of the old type hold no key")
 	}
@@ -330,7 +359,7 @@ func TestAFileWithoutAKeyColumnHasNoHits(t *testing.T) {
 	t.Parallel()
 	s, schema := newShelf(), keyed(t, prim.Int64, prim.String)
 	f := s.parquet(t, "s3://b/f", []column{{1, "k0", longs(1, 2)}}) // k1 was added later: null in all rows
-	want(t, find(t, s, &locate.Snapshot{Data: []locate.File{f}}, schema, keysOf(schema, []rows.Cell{{Int: 1}, {}})))
+	want(t, find(t, s, snapshot(schema, []locate.File{f}, nil), schema, keysOf(schema, []rows.Cell{{Int: 1}, {}})))
 }
 
 func TestFilesThatCannotBeReadAreErrors(t *testing.T) {
@@ -353,7 +382,7 @@ func TestFilesThatCannotBeReadAreErrors(t *testing.T) {
 		"not there":           {file(t, "s3://b/none", 2, 100, nil, nil), "not exist"},
 		"a type of other use": {texts, "cannot hold a long"},
 	} {
-		_, err := locate.Find(t.Context(), s, &locate.Snapshot{Data: []locate.File{c.file}}, schema, keysOf(schema, long(1)))
+		_, err := locate.Find(t.Context(), s, snapshot(schema, []locate.File{c.file}, nil), schema, keysOf(schema, long(1)))
 		if err == nil || !strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), c.file.FilePath()) {
 			t.Errorf("%s: got %v, want an error with %q and the path", name, err, c.words)
 		}

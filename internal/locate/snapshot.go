@@ -1,66 +1,89 @@
 // Package locate finds the live rows of a plan's keys in one snapshot of a table: which data file, at which
-// position.
+// position, with which row id.
 //
-// It reads the key columns of the data files whose bounds may hold one of the keys, and leaves out rows that a
-// position delete has removed already. It keeps nothing between calls. Rows that are dead by an equality
-// delete of another writer may still be found: to delete them again is harmless.
+// It reads the key columns of the data files whose bounds may hold one of the keys, and leaves out rows that are dead
+// by a position delete, a deletion vector or an equality delete, whoever wrote it: a dead row is never found again. It
+// keeps nothing between calls.
 package locate
 
 import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/tablefile"
 	"golang.org/x/sync/errgroup"
 )
 
-// Store reads the table's files. Both methods may be called concurrently.
-type Store interface {
-	// Read returns a whole object.
-	Read(ctx context.Context, path string) ([]byte, error)
-	// ReadRange returns n bytes from offset off, or an error; never less.
-	ReadRange(ctx context.Context, path string, off, n int64) ([]byte, error)
+// Table is what has to be known of a table to read a snapshot of it.
+type Table struct {
+	ManifestList string            // of the snapshot; empty: the table has none
+	Schemas      []*iceberg.Schema // of today first, then those of the past: deletes may speak of columns that are gone
+	Specs        []iceberg.PartitionSpec
 }
-
-// requests is how many reads one call keeps in flight, which also bounds the bytes it holds.
-const requests = 8
 
 // Snapshot is the live files of one snapshot.
 type Snapshot struct {
-	Manifests []iceberg.ManifestFile
+	Manifests []Manifest
 	Data      []File
-	Deletes   []File // position deletes
-	Equality  []File // equality deletes, of other writers
+	Deletes   []File // position deletes and deletion vectors
+	Equality  []File // equality deletes
+
+	table Table
 }
 
-// File is a live file with its data sequence number, which says what deletes apply to what data.
+// Manifest is a manifest with its live entries.
+type Manifest struct {
+	iceberg.ManifestFile
+	Entries []iceberg.ManifestEntry
+}
+
+// File is a live file, and where the snapshot lists it.
 type File struct {
-	iceberg.DataFile
-	Sequence int64
+	tablefile.File
+	Manifest int // index into Manifests
 }
 
-// Open reads a snapshot's manifests. An empty manifest list is the snapshot of a table without any.
-func Open(ctx context.Context, store Store, manifestList string) (*Snapshot, error) {
-	s := &Snapshot{}
-	if manifestList == "" {
-		return s, nil
+// Of is the snapshot that has the given live files.
+func Of(t Table, files []File) *Snapshot {
+	s := &Snapshot{table: t}
+	for _, f := range files {
+		switch f.ContentType() {
+		case iceberg.EntryContentData:
+			s.Data = append(s.Data, f)
+		case iceberg.EntryContentPosDeletes:
+			s.Deletes = append(s.Deletes, f)
+		case iceberg.EntryContentEqDeletes:
+			s.Equality = append(s.Equality, f)
+		}
 	}
-	list, err := store.Read(ctx, manifestList)
+	return s
+}
+
+// Open reads a snapshot's manifests.
+func Open(ctx context.Context, store tablefile.Store, t Table) (*Snapshot, error) {
+	if t.ManifestList == "" {
+		return Of(t, nil), nil
+	}
+	text, err := store.Read(ctx, t.ManifestList)
 	if err != nil {
-		return nil, fmt.Errorf("read manifest list %s: %w", manifestList, err)
+		return nil, fmt.Errorf("read manifest list %s: %w", t.ManifestList, err)
 	}
-	if s.Manifests, err = iceberg.ReadManifestList(bytes.NewReader(list)); err != nil {
-		return nil, fmt.Errorf("read manifest list %s: %w", manifestList, err)
+	list, err := iceberg.ReadManifestList(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("read manifest list %s: %w", t.ManifestList, err)
 	}
-	entries := make([][]iceberg.ManifestEntry, len(s.Manifests))
+	manifests := make([]Manifest, len(list))
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(requests)
-	for i, m := range s.Manifests {
+	g.SetLimit(tablefile.Requests)
+	for i, m := range list {
 		g.Go(func() (err error) {
+			manifests[i].ManifestFile = m
 			text, err := store.Read(ctx, m.FilePath())
 			if err == nil {
-				entries[i], err = iceberg.ReadManifest(m, bytes.NewReader(text), true)
+				manifests[i].Entries, err = iceberg.ReadManifest(m, bytes.NewReader(text), true)
 			}
 			if err != nil {
 				return fmt.Errorf("read manifest %s: %w", m.FilePath(), err)
@@ -71,21 +94,32 @@ func Open(ctx context.Context, store Store, manifestList string) (*Snapshot, err
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	for _, list := range entries {
-		for _, e := range list {
-			s.add(File{DataFile: e.DataFile(), Sequence: e.SequenceNum()})
+	var files []File
+	for i, m := range manifests {
+		for _, e := range m.Entries {
+			files = append(files, File{tablefile.File{DataFile: e.DataFile(), Sequence: e.SequenceNum()}, i})
 		}
 	}
+	s := Of(t, files)
+	s.Manifests = manifests
 	return s, nil
 }
 
-func (s *Snapshot) add(f File) {
-	switch f.ContentType() {
-	case iceberg.EntryContentData:
-		s.Data = append(s.Data, f)
-	case iceberg.EntryContentPosDeletes:
-		s.Deletes = append(s.Deletes, f)
-	case iceberg.EntryContentEqDeletes:
-		s.Equality = append(s.Equality, f)
+// field is a column by its id as deletes and keys need it, also of one that was dropped since.
+func (s *Snapshot) field(id int) (tablefile.Field, error) {
+	for _, schema := range s.table.Schemas {
+		if f, ok := schema.FindFieldByID(id); ok {
+			return tablefile.Field{ID: id, Type: f.Type}, nil
+		}
 	}
+	return tablefile.Field{}, fmt.Errorf("no schema of the table has a column of id %d", id)
 }
+
+// global reports whether a delete file speaks of all partitions: it is written by a spec without any.
+func (s *Snapshot) global(f File) bool {
+	i := slices.IndexFunc(s.table.Specs, func(spec iceberg.PartitionSpec) bool { return spec.ID() == int(f.SpecID()) })
+	return i < 0 || s.table.Specs[i].IsUnpartitioned()
+}
+
+// PartitionKey tells partitions apart, also those of different specs.
+func (f File) PartitionKey() string { return fmt.Sprint(f.SpecID(), f.Partition()) } // fmt sorts a map's keys

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/objectio"
@@ -65,7 +66,7 @@ func (s shop) table(name string, types []iceberg.Type, appends ...[]lake.Row) *l
 	if err != nil {
 		s.Fatal(err)
 	}
-	snapshot, err := locate.Open(s.Context(), s.store, loaded.CurrentSnapshot().ManifestList)
+	snapshot, err := locate.Open(s.Context(), s.store, commit.Source(loaded))
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func TestEveryKeyTypeIsFoundInFilesOfBothWriters(t *testing.T) {
 		own := newShelf()
 		data, _ := own.staged(t, schema, 1, nil, cells...)
 		var got []string
-		for _, hit := range find(t, own, &locate.Snapshot{Data: data}, schema, keys) {
+		for _, hit := range find(t, own, snapshot(schema, data, nil), schema, keys) {
 			key, rest, _ := strings.Cut(hit, "@")
 			got = append(got, key+rest[strings.LastIndexByte(rest, ':'):])
 		}
@@ -178,7 +179,7 @@ func TestLongTextsAreFoundBehindCutBounds(t *testing.T) {
 
 func TestATableWithoutSnapshotHasNoFiles(t *testing.T) {
 	t.Parallel()
-	snapshot, err := locate.Open(t.Context(), newShelf(), "")
+	snapshot, err := locate.Open(t.Context(), newShelf(), locate.Table{})
 	if err != nil || len(snapshot.Data)+len(snapshot.Deletes)+len(snapshot.Manifests) != 0 {
 		t.Errorf("%+v, %v", snapshot, err)
 	}

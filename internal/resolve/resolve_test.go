@@ -29,9 +29,15 @@ func TestSettleWritesPutsAndKillsEveryHit(t *testing.T) {
 	b.Delete(key(13))
 	b.Delete(key(14))
 
-	hits := []locate.Hit{{Key: key(11), File: "a", Pos: 1}, {Key: key(13), File: "b", Pos: 7}, {Key: key(13), File: "b", Pos: 9}}
-	got := resolve.Settle(merge.Make(b), hits)
-	want := &resolve.Outcome{Batch: b, Write: []int{0, 1}, Kill: hits, Inserts: 1, Updates: 1, Deletes: 1, Unknown: 1}
+	found := &locate.Found{Hits: []locate.Hit{
+		{Key: key(11), File: "a", Pos: 1, ID: 70}, {Key: key(11), File: "a", Pos: 2, ID: 71},
+		{Key: key(13), File: "b", Pos: 7, ID: 72}, {Key: key(13), File: "b", Pos: 9, ID: 73},
+	}}
+	got := resolve.Settle(merge.Make(b), found)
+	want := &resolve.Outcome{
+		Batch: b, Write: []resolve.Row{{Index: 0, ID: 70}, {Index: 1, ID: locate.NoID}}, Keys: []rows.Key{0, 1, 2, 3}, Found: found,
+		Inserts: 1, Updates: 1, Deletes: 1, Unknown: 1,
+	}
 	if diff := cmp.Diff(got, want, cmp.Comparer(func(a, b *rows.Batch) bool { return a == b })); diff != "" {
 		t.Error(diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -11,68 +12,132 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/tablefile"
 )
-
-// truncateTo is the length in code points of the bounds of texts: Iceberg's default, truncate(16).
-const truncateTo = 16
 
 // metrics are a file's statistics as a manifest holds them, by field id.
 type metrics struct {
+	modes                      map[int]mode
 	sizes, values, nulls, nans map[int]int64
 	lower, upper               map[int][]byte
 	splits                     []int64
 }
 
-func newMetrics(meta *metadata.FileMetaData) *metrics {
+func newMetrics(meta *metadata.FileMetaData, f parquetFile) *metrics {
 	m := &metrics{
+		modes: f.modes,
 		sizes: map[int]int64{}, values: map[int]int64{}, nulls: map[int]int64{}, nans: map[int]int64{},
 		lower: map[int][]byte{}, upper: map[int][]byte{},
 	}
 	for _, g := range meta.RowGroups {
 		for i, c := range g.Columns {
-			id := int(meta.Schema.Column(i).SchemaNode().FieldID())
-			m.sizes[id] += c.MetaData.TotalCompressedSize
+			if id := int(meta.Schema.Column(i).SchemaNode().FieldID()); m.modes[id].counts {
+				m.sizes[id] += c.MetaData.TotalCompressedSize
+			}
 		}
 		m.splits = append(m.splits, g.GetFileOffset())
+	}
+	for i, field := range f.schema.Fields() {
+		m.measure(field, f.columns[i], false)
 	}
 	return m
 }
 
-func (m *metrics) describe(b *iceberg.DataFileBuilder) iceberg.DataFile {
+func (m *metrics) describe(b *iceberg.DataFileBuilder) *iceberg.DataFileBuilder {
 	return b.ColumnSizes(m.sizes).ValueCounts(m.values).NullValueCounts(m.nulls).NaNValueCounts(m.nans).
-		LowerBoundValues(m.lower).UpperBoundValues(m.upper).SplitOffsets(m.splits).Build()
+		LowerBoundValues(m.lower).UpperBoundValues(m.upper).SplitOffsets(m.splits)
 }
 
-// measure counts a column and takes its bounds; those of texts are cut to so many code points, 0 for whole.
-func (m *metrics) measure(id int, column arrow.Array, cut int) {
+// measure counts a column's leaves and takes their bounds. Those inside a list or map are repeated: they are counted, but
+// have no bounds, which would say nothing of a row (as in Iceberg's own writers).
+func (m *metrics) measure(f arrow.Field, column arrow.Array, repeated bool) {
+	switch a := column.(type) {
+	case *array.Struct:
+		for i, child := range a.DataType().(*arrow.StructType).Fields() {
+			m.measure(child, a.Field(i), repeated)
+		}
+		return
+	case *array.List:
+		m.measure(a.DataType().(*arrow.ListType).ElemField(), a.ListValues(), true)
+		return
+	case *array.Map:
+		pair := a.DataType().(*arrow.MapType)
+		m.measure(pair.KeyField(), a.Keys(), true)
+		m.measure(pair.ItemField(), a.Items(), true)
+		return
+	}
+	text, _ := f.Metadata.GetValue(tablefile.FieldIDKey)
+	id, err := strconv.Atoi(text)
+	if mode := m.modes[id]; err == nil && mode.counts {
+		m.leaf(id, column, mode, repeated)
+	}
+}
+
+func (m *metrics) leaf(id int, column arrow.Array, how mode, repeated bool) {
 	m.values[id] = int64(column.Len())
 	m.nulls[id] = int64(column.NullN())
-	var lower, upper []byte
 	switch a := column.(type) {
-	case *array.Boolean:
-		lower, upper = boundsOf(a, a.Value, func(x, y bool) bool { return !x && y }, encodeBool)
-	case *array.Int32:
-		lower, upper = boundsOf(a, a.Value, cmp.Less[int32], encode32[int32])
-	case *array.Date32:
-		lower, upper = boundsOf(a, a.Value, cmp.Less[arrow.Date32], encode32[arrow.Date32])
-	case *array.Int64:
-		lower, upper = boundsOf(a, a.Value, cmp.Less[int64], encode64[int64])
-	case *array.Timestamp:
-		lower, upper = boundsOf(a, a.Value, cmp.Less[arrow.Timestamp], encode64[arrow.Timestamp])
+	case *array.Float32:
+		m.nans[id] = countNaN(a, func(i int) bool { return a.Value(i) != a.Value(i) })
 	case *array.Float64:
-		m.nans[id], lower, upper = doubleBounds(a)
-	case *array.Decimal128:
-		lower, upper = boundsOf(a, a.Value, decimal128.Num.Less, encodeDecimal)
-	case *array.String:
-		lower, upper = boundsOf(a, a.Value, cmp.Less[string], func(s string) []byte { return []byte(s) })
-		lower, upper = cutLower(lower, cut), cutUpper(upper, cut)
+		m.nans[id] = countNaN(a, func(i int) bool { return a.Value(i) != a.Value(i) })
 	}
+	if !how.bounds || repeated {
+		return
+	}
+	lower, upper := bounds(column, how.cut)
 	if lower != nil {
 		m.lower[id] = lower
 	}
 	if upper != nil {
 		m.upper[id] = upper
 	}
+}
+
+func countNaN(a arrow.Array, nan func(int) bool) (n int64) {
+	for i := range a.Len() {
+		if a.IsValid(i) && nan(i) {
+			n++
+		}
+	}
+	return n
+}
+
+// bounds are the least and the greatest value, not null and no NaN, as Iceberg's binary single values (spec, appendix
+// D); nil when there is none. Those of texts and binary are cut to a length, 0 for whole.
+func bounds(column arrow.Array, cut int) (lower, upper []byte) {
+	switch a := column.(type) {
+	case *array.Boolean:
+		return boundsOf(a, a.Value, func(x, y bool) bool { return !x && y }, encodeBool)
+	case *array.Int32:
+		return boundsOf(a, a.Value, cmp.Less[int32], encode32[int32])
+	case *array.Date32:
+		return boundsOf(a, a.Value, cmp.Less[arrow.Date32], encode32[arrow.Date32])
+	case *array.Int64:
+		return boundsOf(a, a.Value, cmp.Less[int64], encode64[int64])
+	case *array.Time64:
+		return boundsOf(a, a.Value, cmp.Less[arrow.Time64], encode64[arrow.Time64])
+	case *array.Timestamp:
+		return boundsOf(a, a.Value, cmp.Less[arrow.Timestamp], encode64[arrow.Timestamp])
+	case *array.Float32:
+		return floatBounds(a, a.Value, func(v float32) []byte { return encode32(int32(math.Float32bits(v))) })
+	case *array.Float64:
+		return floatBounds(a, a.Value, func(v float64) []byte { return encode64(int64(math.Float64bits(v))) })
+	case *array.Decimal128:
+		return boundsOf(a, a.Value, decimal128.Num.Less, encodeDecimal)
+	case *array.String:
+		lower, upper = boundsOf(a, a.Value, cmp.Less[string], func(s string) []byte { return []byte(s) })
+		return cutLower(lower, cut), cutUpper(upper, cut)
+	case *array.Binary:
+		lower, upper = boundsOf(a, a.ValueString, cmp.Less[string], func(s string) []byte { return []byte(s) })
+		return cutBytes(lower, cut), raiseBytes(upper, cut)
+	case *array.FixedSizeBinary:
+		lower, upper = boundsOf(a, func(i int) string { return string(a.Value(i)) }, cmp.Less[string], func(s string) []byte { return []byte(s) })
+		return cutBytes(lower, cut), raiseBytes(upper, cut)
+	case array.ExtensionArray: // a uuid: never cut
+		return bounds(a.Storage(), 0)
+	}
+	return nil, nil
 }
 
 // boundsOf is the least and the greatest value that is not null, encoded; nil when there is none.
@@ -109,11 +174,11 @@ func encode32[T int32 | arrow.Date32](v T) []byte {
 	return binary.LittleEndian.AppendUint32(nil, uint32(v))
 }
 
-func encode64[T int64 | arrow.Timestamp](v T) []byte {
+func encode64[T int64 | arrow.Timestamp | arrow.Time64](v T) []byte {
 	return binary.LittleEndian.AppendUint64(nil, uint64(v))
 }
 
-// encodeDecimal is the shortest big-endian two's complement of an unscaled decimal (Iceberg spec, appendix D).
+// encodeDecimal is the shortest big-endian two's complement of an unscaled decimal.
 func encodeDecimal(v decimal128.Num) []byte {
 	b := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, uint64(v.HighBits())), v.LowBits())
 	for len(b) > 1 && (b[0] == 0 && b[1] < 0x80 || b[0] == 0xff && b[1] >= 0x80) {
@@ -122,29 +187,25 @@ func encodeDecimal(v decimal128.Num) []byte {
 	return b
 }
 
-// doubleBounds leaves NaN out, and gives zeros the sign that widens the range: -0.0 is below 0.0.
-func doubleBounds(a *array.Float64) (nans int64, lower, upper []byte) {
-	lo, hi := math.Inf(1), math.Inf(-1)
+// floatBounds leaves NaN out, and gives zeros the sign that widens the range: -0.0 is below 0.0.
+func floatBounds[T float32 | float64](a arrow.Array, at func(int) T, encode func(T) []byte) (lower, upper []byte) {
+	lo, hi := T(math.Inf(1)), T(math.Inf(-1))
 	found := false
 	for i := range a.Len() {
-		switch v := a.Value(i); {
-		case a.IsNull(i):
-		case math.IsNaN(v):
-			nans++
-		default:
+		if v := at(i); a.IsValid(i) && v == v {
 			lo, hi, found = min(lo, v), max(hi, v), true
 		}
 	}
 	if !found {
-		return nans, nil, nil
+		return nil, nil
 	}
 	if lo == 0 {
-		lo = math.Copysign(0, -1)
+		lo = T(math.Copysign(0, -1))
 	}
 	if hi == 0 {
 		hi = 0
 	}
-	return nans, encode64(int64(math.Float64bits(lo))), encode64(int64(math.Float64bits(hi)))
+	return encode(lo), encode(hi)
 }
 
 // cutLower keeps the first code points of a lower bound: a prefix is never above the whole.
@@ -186,4 +247,27 @@ func prefix(b []byte, cut int) int {
 		end += size
 	}
 	return end
+}
+
+// cutBytes is cutLower of binary.
+func cutBytes(b []byte, cut int) []byte {
+	if cut == 0 || len(b) <= cut {
+		return b
+	}
+	return b[:cut]
+}
+
+// raiseBytes is cutUpper of binary.
+func raiseBytes(b []byte, cut int) []byte {
+	if cut == 0 || len(b) <= cut {
+		return b
+	}
+	for end := cut; end > 0; end-- {
+		if b[end-1] != 0xff {
+			out := append([]byte{}, b[:end]...)
+			out[end-1]++
+			return out
+		}
+	}
+	return nil
 }

@@ -18,11 +18,11 @@ import (
 func column(t testing.TB, typ iceberg.Type, cells ...rows.Cell) iceberg.DataFile {
 	t.Helper()
 	var list [][]rows.Cell
-	var picks []int
+	var indexes []int
 	for i, c := range cells {
-		list, picks = append(list, []rows.Cell{c}), append(picks, i)
+		list, indexes = append(list, []rows.Cell{c}), append(indexes, i)
 	}
-	return write(t, &resolve.Outcome{Batch: batch(t, []iceberg.Type{typ}, list...), Write: picks}).Data[0]
+	return write(t, &resolve.Outcome{Batch: batch(t, []iceberg.Type{typ}, list...), Write: picks(indexes...)}).Data[0]
 }
 
 func floats(v ...float64) (out []rows.Cell) {

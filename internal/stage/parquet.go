@@ -10,103 +10,167 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/compute"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/locate"
-	"github.com/frazil/frazil/internal/resolve"
+	"github.com/frazil/frazil/internal/tablefile"
 )
 
-// writerProperties: pages small enough that a reader after single rows fetches little,
-// a page index to find them by, decimals as integers where the Iceberg spec wants them so.
-func writerProperties() *parquet.WriterProperties {
-	return parquet.NewWriterProperties(
-		parquet.WithCompression(compress.Codecs.Zstd),
-		parquet.WithDataPageSize(128<<10),
-		parquet.WithPageIndexEnabled(true),
-		parquet.WithStoreDecimalAsInteger(true),
-		parquet.WithCreatedBy("frazil"),
-	)
+// parquetFile is a Parquet file to write.
+type parquetFile struct {
+	schema  *arrow.Schema
+	columns []arrow.Array
+	path    string
+	modes   map[int]mode // of its statistics, by field id
 }
 
-// encode writes one record batch as a Parquet file and returns its bytes and its footer.
-func encode(schema *arrow.Schema, columns []arrow.Array, rowCount int) ([]byte, *metadata.FileMetaData, error) {
+// build encodes a file and begins its entry in a manifest.
+func (w *writer) build(f parquetFile, spec iceberg.PartitionSpec, content iceberg.ManifestEntryContent, partition map[int]any) (*iceberg.DataFileBuilder, error) {
+	data, meta, err := encode(f, w.target.Layout)
+	if err != nil {
+		return nil, err
+	}
+	b, err := iceberg.NewDataFileBuilder(spec, content, f.path, iceberg.ParquetFile, partition, nil, nil, int64(f.columns[0].Len()), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	w.Objects = append(w.Objects, Object{f.path, data})
+	return newMetrics(meta, f).describe(b), nil
+}
+
+// encode returns a Parquet file's bytes and its footer.
+func encode(f parquetFile, l Layout) ([]byte, *metadata.FileMetaData, error) {
+	batch := array.NewRecordBatch(f.schema, f.columns, int64(f.columns[0].Len()))
 	var buf bytes.Buffer
-	w, err := pqarrow.NewFileWriter(schema, &buf, writerProperties(), pqarrow.DefaultWriterProps())
+	out, err := pqarrow.NewFileWriter(f.schema, &buf, parquet.NewWriterProperties(l.parquet(batch)...), pqarrow.DefaultWriterProps())
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := w.Write(array.NewRecordBatch(schema, columns, int64(rowCount))); err != nil {
+	if err := out.Write(batch); err != nil {
 		return nil, nil, err
 	}
-	if err := w.Close(); err != nil {
+	if err := out.Close(); err != nil {
 		return nil, nil, err
 	}
-	meta, err := w.FileMetadata()
+	meta, err := out.FileMetadata()
 	return buf.Bytes(), meta, err
 }
 
-func (f *Files) addRows(o *resolve.Outcome, t Target, path string) error {
-	picks := array.NewInt64Builder(memory.DefaultAllocator)
-	for _, r := range o.Write {
-		picks.Append(int64(r))
+// addRows writes a pile as data files, at least one for each partition that has rows.
+func (w *writer) addRows(p *pile) error {
+	if len(p.picks) == 0 {
+		return nil
 	}
-	index := picks.NewInt64Array()
-	var columns []arrow.Array
-	for _, c := range o.Batch.Columns() {
-		picked, err := compute.TakeArray(context.Background(), c, index)
+	groups, err := w.groups(p)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		picks, err := w.sorted(p.columns, g.picks)
+		if err == nil {
+			err = w.addGroup(p, g.partition, picks)
+		}
 		if err != nil {
 			return err
 		}
-		columns = append(columns, picked)
 	}
-	data, meta, err := encode(o.Batch.Schema.Arrow(), columns, len(o.Write))
-	if err != nil {
-		return err
-	}
-	b, err := iceberg.NewDataFileBuilder(t.Spec, iceberg.EntryContentData, path, iceberg.ParquetFile, nil, nil, nil, int64(len(o.Write)), int64(len(data)))
-	if err != nil {
-		return err
-	}
-	m := newMetrics(meta)
-	for i, c := range o.Batch.Schema.Columns {
-		m.measure(c.FieldID, columns[i], truncateTo)
-	}
-	f.Data = append(f.Data, m.describe(b))
-	f.Objects = append(f.Objects, Object{path, data})
 	return nil
 }
 
-// addDeletes writes one position-delete file for any number of data files. Its rows are sorted by file and
-// position, as the Iceberg spec demands, since locate orders hits so.
-func (f *Files) addDeletes(kill []locate.Hit, t Target, path string) error {
-	files := array.NewStringBuilder(memory.DefaultAllocator)
-	positions := array.NewInt64Builder(memory.DefaultAllocator)
-	for _, h := range kill {
-		files.Append(h.File)
-		positions.Append(h.Pos)
-	}
-	columns := []arrow.Array{files.NewArray(), positions.NewArray()}
-	field := func(name string, id int, t arrow.DataType) arrow.Field {
-		return arrow.Field{Name: name, Type: t, Metadata: arrow.NewMetadata([]string{"PARQUET:field_id"}, []string{strconv.Itoa(id)})}
-	}
-	schema := arrow.NewSchema([]arrow.Field{
-		field("file_path", locate.FieldFilePath, arrow.BinaryTypes.String),
-		field("pos", locate.FieldPos, arrow.PrimitiveTypes.Int64),
-	}, nil)
-	data, meta, err := encode(schema, columns, len(kill))
+// addGroup writes rows of one partition. A file that comes out larger than the table's target is written in parts.
+func (w *writer) addGroup(p *pile, partition map[int]any, picks []pick) error {
+	f, err := p.file(w.outcome.Batch.Schema.Arrow(), picks)
 	if err != nil {
 		return err
 	}
-	b, err := iceberg.NewDataFileBuilder(t.Spec, iceberg.EntryContentPosDeletes, path, iceberg.ParquetFile, nil, nil, nil, int64(len(kill)), int64(len(data)))
+	f.path = w.name(folder(w.target.Spec, w.target.Schema, partition), ".parquet")
+	f.modes = w.target.Layout.modes
+	b, err := w.build(f, w.target.Spec, iceberg.EntryContentData, partition)
 	if err != nil {
 		return err
 	}
-	m := newMetrics(meta)
-	m.measure(locate.FieldFilePath, columns[0], 0) // whole paths: readers match delete files to data files by them
-	m.measure(locate.FieldPos, columns[1], 0)
-	f.Deletes = append(f.Deletes, m.describe(b))
-	f.Objects = append(f.Objects, Object{path, data})
+	last := len(w.Objects) - 1
+	if size := int64(len(w.Objects[last].Data)); size > w.target.Layout.targetSize && len(picks) > 1 {
+		w.Objects = w.Objects[:last]
+		parts := min(int64(len(picks)), (size+w.target.Layout.targetSize-1)/w.target.Layout.targetSize)
+		for i := range parts {
+			n := int64(len(picks))
+			if err := w.addGroup(p, partition, picks[i*n/parts:(i+1)*n/parts]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if len(w.target.Sort.Fields) > 0 {
+		b.SortOrderID(w.target.Sort.ID)
+	}
+	w.Data = append(w.Data, b.Build())
 	return nil
+}
+
+// file takes rows out of the pile's columns. Columns of type unknown are not stored (Iceberg spec, Parquet).
+func (p *pile) file(schema *arrow.Schema, picks []pick) (f parquetFile, err error) {
+	index := array.NewInt64Builder(memory.DefaultAllocator)
+	for _, row := range picks {
+		index.Append(row.index)
+	}
+	rows := index.NewInt64Array()
+	var fields []arrow.Field
+	for i, field := range schema.Fields() {
+		column := p.columns[i]
+		if !isRange(picks, column.Len()) {
+			if column, err = compute.TakeArray(context.Background(), column, rows); err != nil {
+				return f, err
+			}
+		}
+		if field, column = stripped(field, column); column != nil {
+			fields, f.columns = append(fields, field), append(f.columns, column)
+		}
+	}
+	if p.lineage {
+		fields = append(fields, rowID, lastUpdated)
+		ids, updated := array.NewInt64Builder(memory.DefaultAllocator), array.NewInt64Builder(memory.DefaultAllocator)
+		for _, row := range picks {
+			appendKept(ids, row.id)
+			appendKept(updated, row.updated)
+		}
+		f.columns = append(f.columns, ids.NewArray(), updated.NewArray())
+	}
+	f.schema = arrow.NewSchema(fields, nil)
+	return f, nil
+}
+
+// isRange reports whether the picks are all n rows in their order.
+func isRange(picks []pick, n int) bool {
+	if len(picks) != n {
+		return false
+	}
+	for i, p := range picks {
+		if p.index != int64(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// The columns of row lineage (Iceberg spec, reserved field ids).
+var (
+	rowID       = lineageField("_row_id", tablefile.FieldRowID)
+	lastUpdated = lineageField("_last_updated_sequence_number", tablefile.FieldLastUpdated)
+)
+
+func lineageField(name string, id int) arrow.Field {
+	return arrow.Field{
+		Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true,
+		Metadata: arrow.NewMetadata([]string{tablefile.FieldIDKey}, []string{strconv.Itoa(id)}),
+	}
+}
+
+func appendKept(b *array.Int64Builder, v int64) {
+	if v == locate.NoID {
+		b.AppendNull()
+	} else {
+		b.Append(v)
+	}
 }

@@ -1,18 +1,60 @@
-// Package stage writes an outcome into files that no snapshot references yet: one data file with the new rows
-// and one position-delete file with the rows that go.
+// Package stage writes an outcome into files that no snapshot references yet: data files with the new rows, and what
+// takes the old ones away.
 //
-// Files are Parquet, written by arrow-go with settings of our own (field ids, page index, Iceberg's metrics);
-// they are built in memory, so that a commit can send all of its objects at once. The package decides bytes
-// and statistics; it neither uploads nor commits.
+// Files are built in memory, so that a commit can send all of its objects at once. Data files are Parquet, written
+// by arrow-go as the table's properties say, with Iceberg's metrics; they go to the partitions of the table's current
+// spec, in its sort order. The package decides bytes and statistics; it neither uploads nor commits. What it reads of
+// the table is the files that it replaces.
 package stage
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/resolve"
+	"github.com/frazil/frazil/internal/tablefile"
 	"github.com/google/uuid"
 )
+
+// Encoding is how rows are taken away.
+type Encoding string
+
+// The encodings, by the names of a route's deletes.
+const (
+	Position Encoding = "position" // position-delete files; deletion vectors from format version 3 on
+	Rewrite  Encoding = "rewrite"  // data files that lose rows are written again without them
+	Equality Encoding = "equality" // files of the keys that go; nothing is looked up
+)
+
+// Target is a table to write for.
+type Target struct {
+	Version int // format version: 2 or 3
+	Schema  *iceberg.Schema
+	Spec    iceberg.PartitionSpec   // of new data files
+	Specs   []iceberg.PartitionSpec // all of the table
+	Sort    Order
+	Layout  Layout
+	// Global is a spec without partitions: an equality delete that is written by it speaks of the whole table.
+	Global iceberg.PartitionSpec
+	// Defaults are the initial defaults of fields by id, each as an array of one value: what rows have in files that are
+	// older than the field.
+	Defaults map[int]arrow.Array
+	// Path is where a data or delete file of the given name goes.
+	Path func(name string) string
+}
+
+// spec finds a spec that a live file was written by.
+func (t Target) spec(id int32) (iceberg.PartitionSpec, error) {
+	for _, s := range t.Specs {
+		if s.ID() == int(id) {
+			return s, nil
+		}
+	}
+	return iceberg.PartitionSpec{}, fmt.Errorf("the table has no partition spec %d", id)
+}
 
 // Object is a file to upload.
 type Object struct {
@@ -20,33 +62,85 @@ type Object struct {
 	Data []byte
 }
 
-// Files is what one attempt adds to a table.
+// Files is what one attempt changes about a table's files.
 type Files struct {
-	Data    []iceberg.DataFile
-	Deletes []iceberg.DataFile
+	Data    []iceberg.DataFile // of the table's current spec
+	Deletes []iceberg.DataFile // of any
+	Removed []locate.File
 	Objects []Object
 }
 
-// Target is where files go: the table's partition spec, and a path of its own for a file of the given name.
-type Target struct {
-	Spec iceberg.PartitionSpec
-	Path func(name string) string
+// Write builds the files of an outcome against the snapshot that it was settled with. Every call names its files anew: an
+// attempt whose fate is unknown never shares a file with the next (P4).
+func Write(ctx context.Context, store tablefile.Store, live *locate.Snapshot, o *resolve.Outcome, e Encoding, t Target) (*Files, error) {
+	w := &writer{ctx: ctx, store: store, live: live, outcome: o, target: t, id: uuid.NewString()}
+	p := newPile(o)
+	var err error
+	switch {
+	case e == Equality:
+		err = w.addKeys()
+	case len(o.Found.Hits) == 0:
+	case e == Rewrite:
+		err = w.carry(p)
+	case t.Version < 3:
+		err = w.addPositions()
+	default:
+		err = w.addVectors()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := w.addRows(p); err != nil {
+		return nil, fmt.Errorf("write data file: %w", err)
+	}
+	return &w.Files, nil
 }
 
-// Write builds the files of an outcome. Every call names its files anew: an attempt whose fate is unknown
-// never shares a file with the next (P4).
-func Write(o *resolve.Outcome, t Target) (*Files, error) {
-	out := &Files{}
-	id := uuid.NewString()
-	if len(o.Write) > 0 {
-		if err := out.addRows(o, t, t.Path(id+".parquet")); err != nil {
-			return nil, fmt.Errorf("write data file: %w", err)
+// writer builds the files of one attempt.
+type writer struct {
+	Files
+	ctx     context.Context
+	store   tablefile.Store
+	live    *locate.Snapshot
+	outcome *resolve.Outcome
+	target  Target
+	id      string // of the attempt, in the names of its files
+	named   int
+}
+
+// name makes a name for a file in the given folder of a partition.
+func (w *writer) name(folder, kind string) string {
+	w.named++
+	return w.target.Path(fmt.Sprintf("%s%05d-%s%s", folder, w.named-1, w.id, kind))
+}
+
+// touched is the kills of one data file.
+type touched struct {
+	locate.File
+	positions []int64 // ascending
+}
+
+// touched lists the data files that lose rows, ordered by path.
+func (w *writer) touched() (out []touched) {
+	for _, h := range w.outcome.Found.Hits {
+		if n := len(out); n == 0 || out[n-1].FilePath() != h.File {
+			out = append(out, touched{File: w.outcome.Found.Files[h.File]})
 		}
+		last := &out[len(out)-1]
+		last.positions = append(last.positions, h.Pos)
 	}
-	if len(o.Kill) > 0 {
-		if err := out.addDeletes(o.Kill, t, t.Path(id+"-deletes.parquet")); err != nil {
-			return nil, fmt.Errorf("write position-delete file: %w", err)
-		}
+	return out
+}
+
+// deleted is all positions of a file that delete files have to hold from now on: those that are deleted already, and its
+// kills.
+func (w *writer) deleted(t touched) *tablefile.Positions {
+	out := tablefile.NewPositions()
+	if before := w.outcome.Found.Deleted[t.FilePath()].Positions; before != nil {
+		out.Or(before)
 	}
-	return out, nil
+	for _, p := range t.positions {
+		out.Set(uint64(p))
+	}
+	return out
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/frazil/frazil/internal/resolve"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/stage"
+	"github.com/frazil/frazil/internal/tablefile"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -46,9 +47,52 @@ func batch(t testing.TB, types []iceberg.Type, cells ...[]rows.Cell) *rows.Batch
 
 func write(t testing.TB, o *resolve.Outcome) *stage.Files {
 	t.Helper()
-	out, err := stage.Write(o, stage.Target{Spec: *iceberg.UnpartitionedSpec, Path: func(name string) string { return "s3://b/data/" + name }})
+	if o.Found == nil {
+		o.Found = &locate.Found{}
+	}
+	out, err := stage.Write(t.Context(), nil, &locate.Snapshot{}, o, stage.Position, target(t, o.Batch.Schema))
 	if err != nil {
 		t.Fatal(err)
+	}
+	return out
+}
+
+// target is an unpartitioned table of version 2 without any properties.
+func target(t testing.TB, s *rows.Schema) stage.Target {
+	t.Helper()
+	var fields []iceberg.NestedField
+	for _, c := range s.Columns {
+		fields = append(fields, iceberg.NestedField{ID: c.FieldID, Name: c.Name, Type: c.Type, Required: c.Required})
+	}
+	schema := iceberg.NewSchema(0, fields...)
+	layout, err := stage.NewLayout(nil, schema, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stage.Target{
+		Version: 2, Schema: schema, Spec: *iceberg.UnpartitionedSpec, Specs: []iceberg.PartitionSpec{*iceberg.UnpartitionedSpec}, Layout: layout,
+		Path: func(name string) string { return "s3://b/data/" + name },
+	}
+}
+
+// picks are rows of a batch, new to the table.
+func picks(indexes ...int) (out []resolve.Row) {
+	for _, i := range indexes {
+		out = append(out, resolve.Row{Index: i, ID: locate.NoID})
+	}
+	return out
+}
+
+// killed are live rows that go, of files that the table has.
+func killed(t testing.TB, hits ...locate.Hit) *locate.Found {
+	t.Helper()
+	out := &locate.Found{Hits: hits, Files: map[string]locate.File{}}
+	for _, h := range hits {
+		b, err := iceberg.NewDataFileBuilder(*iceberg.UnpartitionedSpec, iceberg.EntryContentData, h.File, iceberg.ParquetFile, nil, nil, nil, 100, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Files[h.File] = locate.File{File: tablefile.File{DataFile: b.Build(), Sequence: 1}}
 	}
 	return out
 }
@@ -93,7 +137,7 @@ func TestTheDataFileHoldsThePickedRowsInOrder(t *testing.T) {
 	b := batch(t, nine, null,
 		[]rows.Cell{{Int: 1}, {Int: -5}, {Int: math.MinInt64}, {Float: 0.1}, {Decimal: decimal128.FromI64(-1)}, {Int: -1}, {Int: -1}, {Int: 1}, {Bytes: []byte("é\x00")}},
 		[]rows.Cell{{Int: 0}, {Int: 7}, {Int: 9}, {Float: 1}, {Decimal: decimal128.FromI64(123)}, {Int: 1}, {Int: 0}, {Int: 0}, {Bytes: nil}})
-	files := write(t, &resolve.Outcome{Batch: b, Write: []int{2, 1, 0}})
+	files := write(t, &resolve.Outcome{Batch: b, Write: picks(2, 1, 0)})
 	if len(files.Data) != 1 || len(files.Deletes) != 0 || len(files.Objects) != 1 {
 		t.Fatalf("%d data files, %d delete files, %d objects", len(files.Data), len(files.Deletes), len(files.Objects))
 	}
@@ -113,7 +157,7 @@ func TestTheDataFileHoldsThePickedRowsInOrder(t *testing.T) {
 
 func TestEveryAttemptNamesItsFilesAnew(t *testing.T) {
 	t.Parallel()
-	o := &resolve.Outcome{Batch: batch(t, nil, nil), Write: []int{0}, Kill: []locate.Hit{{File: "s3://b/data/a"}}}
+	o := &resolve.Outcome{Batch: batch(t, nil, nil), Write: picks(0), Found: killed(t, locate.Hit{File: "s3://b/data/a"})}
 	seen := map[string]bool{}
 	for range 2 {
 		for _, object := range write(t, o).Objects {
@@ -133,11 +177,11 @@ func TestTheDataFileIsMadeForReaders(t *testing.T) {
 		many = append(many, []rows.Cell{{Int: int64(i) * 7919}, {Bytes: fmt.Appendf(nil, "a text of some length, and of its own: %d", i*7919)}})
 	}
 	b := batch(t, []iceberg.Type{prim.Int64, prim.String}, many...)
-	picks := make([]int, len(many))
-	for i := range picks {
-		picks[i] = i
+	all := make([]int, len(many))
+	for i := range all {
+		all[i] = i
 	}
-	files := write(t, &resolve.Outcome{Batch: b, Write: picks})
+	files := write(t, &resolve.Outcome{Batch: b, Write: picks(all...)})
 	data, entry := files.Objects[0].Data, files.Data[0]
 	r := open(t, data)
 	meta := r.MetaData()
@@ -184,7 +228,7 @@ func TestDecimalsAreStoredByTheirPrecision(t *testing.T) {
 		19: {parquet.Types.FixedLenByteArray, 9}, 28: {parquet.Types.FixedLenByteArray, 12}, 38: {parquet.Types.FixedLenByteArray, 16},
 	} {
 		b := batch(t, []iceberg.Type{iceberg.DecimalTypeOf(precision, 0)}, []rows.Cell{{Decimal: decimal128.FromI64(-7)}}, []rows.Cell{{Null: true}})
-		files := write(t, &resolve.Outcome{Batch: b, Write: []int{0, 1}})
+		files := write(t, &resolve.Outcome{Batch: b, Write: picks(0, 1)})
 		column := open(t, files.Objects[0].Data).MetaData().Schema.Column(1)
 		if column.PhysicalType() != want.physical || want.length > 0 && column.TypeLength() != want.length {
 			t.Errorf("precision %d: %s of length %d, want %s of length %d", precision, column.PhysicalType(), column.TypeLength(), want.physical, want.length)
@@ -199,7 +243,7 @@ func TestPositionDeletesAreOneSortedFileWithWholePaths(t *testing.T) {
 	t.Parallel()
 	long := "s3://bucket/warehouse/namespace.db/table/data/00000-0-a-name-far-beyond-sixteen-code-points"
 	kill := []locate.Hit{{File: long + "-1.parquet", Pos: 2}, {File: long + "-1.parquet", Pos: 9_000_000_000}, {File: long + "-2.parquet", Pos: 0}}
-	files := write(t, &resolve.Outcome{Batch: batch(t, nil), Kill: kill})
+	files := write(t, &resolve.Outcome{Batch: batch(t, nil), Found: killed(t, kill...)})
 	if len(files.Data) != 0 || len(files.Deletes) != 1 || len(files.Objects) != 1 {
 		t.Fatalf("%d data files, %d delete files, %d objects", len(files.Data), len(files.Deletes), len(files.Objects))
 	}

@@ -1,4 +1,4 @@
-package locate
+package tablefile
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/parquet"
@@ -15,14 +17,16 @@ import (
 	"github.com/frazil/frazil/internal/rows"
 )
 
-// field is a column to read: its Iceberg field id and type.
-type field struct {
-	id  int
-	typ iceberg.Type
+// Field is a column to read: its Iceberg field id, its type today, and the value of rows in files that do not have the
+// column (the part of its initial default).
+type Field struct {
+	ID      int
+	Type    iceberg.Type
+	Missing Part
 }
 
-// part is a value in the form of a key's part (package rows); nil is null.
-type part []byte
+// Part is a value in the form of a key's part (package rows); nil is null.
+type Part []byte
 
 const (
 	whole   = 1 << 20 // a file up to this size is read in one request
@@ -30,25 +34,22 @@ const (
 	perStep = 4096 // rows decoded at a time
 )
 
-// scan calls row for each row of a Parquet file with the values of the given fields; row must not keep them.
-// A file without one of the columns has no rows for scan: the column was added later, and is null in all.
-func scan(ctx context.Context, store Store, f File, fields []field, row func(pos int64, values []part)) error {
+// Scan calls row for each row of a Parquet file with the values of the given fields, which may be those of structs,
+// but not of lists and maps; row must not keep them.
+func Scan(ctx context.Context, store Store, f File, fields []Field, row func(pos int64, values []Part)) error {
 	if err := scanFile(ctx, store, f, fields, row); err != nil {
 		return fmt.Errorf("read %s: %w", f.FilePath(), err)
 	}
 	return nil
 }
 
-func scanFile(ctx context.Context, store Store, f File, fields []field, row func(int64, []part)) error {
-	if f.FileFormat() != iceberg.ParquetFile {
-		return fmt.Errorf("its format %s is not supported", f.FileFormat())
-	}
+func scanFile(ctx context.Context, store Store, f File, fields []Field, row func(int64, []Part)) error {
 	w, meta, err := openParquet(ctx, store, f)
 	if err != nil {
 		return err
 	}
 	leaves, err := findLeaves(meta, fields)
-	if err != nil || leaves == nil {
+	if err != nil {
 		return err
 	}
 	pos := int64(0)
@@ -68,6 +69,9 @@ func scanFile(ctx context.Context, store Store, f File, fields []field, row func
 
 // openParquet reads the footer, and the whole file when it is small.
 func openParquet(ctx context.Context, store Store, f File) (*window, *metadata.FileMetaData, error) {
+	if f.FileFormat() != iceberg.ParquetFile {
+		return nil, nil, fmt.Errorf("its format %s is not supported", f.FileFormat())
+	}
 	size := f.FileSizeBytes()
 	n := min(size, tail)
 	if size <= whole {
@@ -101,8 +105,11 @@ func openParquet(ctx context.Context, store Store, f File) (*window, *metadata.F
 	return w, meta, nil
 }
 
-// findLeaves maps the fields to the file's columns by field id; nil when one is not in the file.
-func findLeaves(meta *metadata.FileMetaData, fields []field) ([]int, error) {
+// none is the leaf of a column that the file does not have.
+const none = -1
+
+// findLeaves maps the fields to the file's columns by field id.
+func findLeaves(meta *metadata.FileMetaData, fields []Field) ([]int, error) {
 	at, ids := map[int]int{}, false
 	for c := range meta.Schema.NumColumns() {
 		id := meta.Schema.Column(c).SchemaNode().FieldID()
@@ -114,29 +121,36 @@ func findLeaves(meta *metadata.FileMetaData, fields []field) ([]int, error) {
 	}
 	leaves := make([]int, len(fields))
 	for i, f := range fields {
-		c, ok := at[f.id]
+		c, ok := at[f.ID]
 		if !ok {
-			return nil, nil
+			c = none
 		}
 		leaves[i] = c
 	}
 	return leaves, nil
 }
 
-func scanRowGroup(w *window, meta *metadata.FileMetaData, g int, leaves []int, fields []field, first int64, row func(int64, []part)) (int64, error) {
+func scanRowGroup(w *window, meta *metadata.FileMetaData, g int, leaves []int, fields []Field, first int64, row func(int64, []Part)) (int64, error) {
 	r, err := file.NewParquetReader(io.NewSectionReader(w, 0, w.size), file.WithMetadata(meta))
 	if err != nil {
 		return 0, err
 	}
 	group := r.RowGroup(g)
 	columns := make([]column, len(leaves))
+	values := make([]Part, len(columns))
 	for i, leaf := range leaves {
+		if leaf == none {
+			values[i] = fields[i].Missing
+			continue
+		}
 		if columns[i].reader, err = group.Column(leaf); err != nil {
 			return 0, err
 		}
-		columns[i].typ = fields[i].typ
+		columns[i].typ = fields[i].Type
+		if !columns[i].fits() {
+			return 0, fmt.Errorf("a column of type %s cannot hold a %s", columns[i].reader.Type(), columns[i].typ)
+		}
 	}
-	values := make([]part, len(columns))
 	for done := int64(0); done < group.NumRows(); {
 		n := min(perStep, group.NumRows()-done)
 		for i := range columns {
@@ -146,7 +160,9 @@ func scanRowGroup(w *window, meta *metadata.FileMetaData, g int, leaves []int, f
 		}
 		for k := range int(n) {
 			for i := range columns {
-				values[i] = columns[i].at(k)
+				if leaves[i] != none {
+					values[i] = columns[i].at(k)
+				}
 			}
 			row(first+done+int64(k), values)
 		}
@@ -166,12 +182,33 @@ type column struct {
 	levels []int16
 	i32    []int32
 	i64    []int64
+	f32    []float32
+	f64    []float64
 	bools  []bool
 	bytes  []parquet.ByteArray
 	fixed  []parquet.FixedLenByteArray
 }
 
-func (c *column) at(i int) part {
+// fits reports whether the file's physical type is one that the column's type is, or was, stored in.
+func (c *column) fits() bool {
+	var allowed []parquet.Type
+	switch c.typ.(type) {
+	case iceberg.BooleanType:
+		allowed = []parquet.Type{parquet.Types.Boolean}
+	case iceberg.Int32Type, iceberg.Int64Type, iceberg.DateType, iceberg.TimeType, iceberg.TimestampType, iceberg.TimestampTzType,
+		iceberg.TimestampNsType, iceberg.TimestampTzNsType:
+		allowed = []parquet.Type{parquet.Types.Int32, parquet.Types.Int64}
+	case iceberg.Float32Type, iceberg.Float64Type:
+		allowed = []parquet.Type{parquet.Types.Float, parquet.Types.Double}
+	case iceberg.DecimalType:
+		allowed = []parquet.Type{parquet.Types.Int32, parquet.Types.Int64, parquet.Types.FixedLenByteArray, parquet.Types.ByteArray}
+	default:
+		allowed = []parquet.Type{parquet.Types.ByteArray, parquet.Types.FixedLenByteArray}
+	}
+	return slices.Contains(allowed, c.reader.Type())
+}
+
+func (c *column) at(i int) Part {
 	if c.ends[i] < 0 {
 		return nil
 	}
@@ -184,6 +221,9 @@ func (c *column) at(i int) part {
 
 // read decodes the next n rows.
 func (c *column) read(n int) error {
+	if c.reader == nil {
+		return nil
+	}
 	if c.levels == nil {
 		c.levels = make([]int16, perStep)
 		c.text = make([]byte, 0, perStep) // not nil: the part of an empty text must not be nil either
@@ -213,6 +253,14 @@ func (c *column) page(n int64) (err error) {
 		c.i32 = buffer(c.i32)
 		rowCount, _, err = r.ReadBatchInPage(n, c.i32, c.levels, nil)
 		value = func(i int) { c.number(int64(c.i32[i])) }
+	case *file.Float32ColumnChunkReader:
+		c.f32 = buffer(c.f32)
+		rowCount, _, err = r.ReadBatchInPage(n, c.f32, c.levels, nil)
+		value = func(i int) { c.float(float64(c.f32[i])) }
+	case *file.Float64ColumnChunkReader:
+		c.f64 = buffer(c.f64)
+		rowCount, _, err = r.ReadBatchInPage(n, c.f64, c.levels, nil)
+		value = func(i int) { c.float(c.f64[i]) }
 	case *file.BooleanColumnChunkReader:
 		c.bools = buffer(c.bools)
 		rowCount, _, err = r.ReadBatchInPage(n, c.bools, c.levels, nil)
@@ -262,6 +310,14 @@ func (c *column) number(v int64) {
 		return
 	}
 	c.text = rows.AppendInt(c.text, v)
+}
+
+// float makes all NaN one value, as equality deletes want it.
+func (c *column) float(v float64) {
+	if math.IsNaN(v) {
+		v = math.NaN()
+	}
+	c.text = binary.BigEndian.AppendUint64(c.text, math.Float64bits(v))
 }
 
 func (c *column) boolean(v bool) {

@@ -1,4 +1,4 @@
-package locate
+package tablefile
 
 import (
 	"cmp"
@@ -38,6 +38,9 @@ type extent struct{ from, to int64 }
 func (w *window) fetchChunks(ctx context.Context, store Store, meta *metadata.FileMetaData, group int, leaves []int) error {
 	var need []extent
 	for _, leaf := range leaves {
+		if leaf == none {
+			continue
+		}
 		chunk, err := meta.RowGroup(group).ColumnChunk(leaf)
 		if err != nil {
 			return err

@@ -1,0 +1,173 @@
+package stage
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
+	"github.com/apache/iceberg-go"
+)
+
+// Layout is how a table's properties want its files.
+type Layout struct {
+	targetSize    int64
+	groupSize     int64 // of row groups, in bytes before encoding
+	deletesByFile bool
+	writer        []parquet.WriterProperty
+	modes         map[int]mode // of statistics, by field id
+}
+
+// Iceberg's defaults, but for pages: small ones let a reader after single rows fetch little.
+const (
+	defaultTargetSize = 512 << 20
+	defaultGroupSize  = 128 << 20
+	defaultPageSize   = 128 << 10
+	defaultDictSize   = 2 << 20
+	defaultBloomSize  = 1 << 20
+	defaultBloomFPP   = 0.01
+)
+
+// NewLayout reads the write.* properties of a table that concern its files. What cannot be done is an error: that the
+// files be of another format than Parquet, and values that are none. Fields named in always keep bounds
+// whatever the properties say, since rows are found by them.
+func NewLayout(properties map[string]string, schema *iceberg.Schema, always []int) (Layout, error) {
+	r := reader{properties: properties}
+	l := Layout{
+		targetSize: r.positive("write.target-file-size-bytes", defaultTargetSize),
+		groupSize:  r.positive("write.parquet.row-group-size-bytes", defaultGroupSize),
+	}
+	r.word("write.format.default", "parquet")
+	r.word("write.delete.format.default", "parquet")
+	l.deletesByFile = r.word("write.delete.granularity", "partition", "file") == "file"
+	codec, level := r.codec()
+	l.writer = []parquet.WriterProperty{
+		parquet.WithCompression(codec),
+		parquet.WithDataPageSize(r.positive("write.parquet.page-size-bytes", defaultPageSize)),
+		parquet.WithDictionaryPageSizeLimit(r.positive("write.parquet.dict-size-bytes", defaultDictSize)),
+		parquet.WithPageIndexEnabled(true),
+		parquet.WithStoreDecimalAsInteger(true), // as the Iceberg spec wants them
+		parquet.WithCreatedBy("frazil"),
+	}
+	if level != 0 {
+		l.writer = append(l.writer, parquet.WithCompressionLevel(level))
+	}
+	l.writer = append(l.writer, r.bloom(schema)...)
+	l.modes = r.modes(schema, always)
+	return l, r.err
+}
+
+// parquet is the settings for a file with these rows.
+func (l Layout) parquet(batch arrow.RecordBatch) []parquet.WriterProperty {
+	out := l.writer
+	if size := sizeOf(batch); size > l.groupSize {
+		groups := (size + l.groupSize - 1) / l.groupSize
+		out = append(out[:len(out):len(out)], parquet.WithMaxRowGroupLength(max(1, batch.NumRows()/groups)))
+	}
+	return append(out[:len(out):len(out)], parquet.WithBloomFilterNDV(max(1, batch.NumRows())))
+}
+
+// sizeOf is the bytes of a batch's buffers.
+func sizeOf(batch arrow.RecordBatch) (n int64) {
+	for _, c := range batch.Columns() {
+		n += bufferSize(c.Data())
+	}
+	return n
+}
+
+func bufferSize(d arrow.ArrayData) (n int64) {
+	for _, b := range d.Buffers() {
+		if b != nil {
+			n += int64(b.Len())
+		}
+	}
+	for _, child := range d.Children() {
+		n += bufferSize(child)
+	}
+	return n
+}
+
+// reader reads properties; err is the first that is wrong.
+type reader struct {
+	properties map[string]string
+	err        error
+}
+
+func (r *reader) wrong(name, want string) {
+	if r.err == nil {
+		r.err = fmt.Errorf("table property %s: must be %s", name, want)
+	}
+}
+
+func (r *reader) positive(name string, fallback int64) int64 {
+	text, ok := r.properties[name]
+	if !ok {
+		return fallback
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n <= 0 {
+		r.wrong(name, "a number above 0")
+		return fallback
+	}
+	return n
+}
+
+// word is one of the words allowed; the first of them is the default.
+func (r *reader) word(name string, allowed ...string) string {
+	text, ok := r.properties[name]
+	if !ok {
+		return allowed[0]
+	}
+	for _, w := range allowed {
+		if strings.EqualFold(text, w) {
+			return w
+		}
+	}
+	r.wrong(name, strings.Join(allowed, " or "))
+	return allowed[0]
+}
+
+func (r *reader) codec() (c compress.Compression, level int) {
+	const name = "write.parquet.compression-codec"
+	codecs := map[string]compress.Compression{
+		"zstd": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy, "gzip": compress.Codecs.Gzip,
+		"brotli": compress.Codecs.Brotli, "lz4": compress.Codecs.Lz4Raw, "uncompressed": compress.Codecs.Uncompressed,
+	}
+	c = codecs[r.word(name, "zstd", "snappy", "gzip", "brotli", "lz4", "uncompressed")]
+	if text, ok := r.properties["write.parquet.compression-level"]; ok && text != "null" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			r.wrong("write.parquet.compression-level", "a whole number")
+		}
+		level = n
+	}
+	return c, level
+}
+
+// bloom switches on the Bloom filters that the table asks for, each as large as its rows need.
+func (r *reader) bloom(schema *iceberg.Schema) []parquet.WriterProperty {
+	out := []parquet.WriterProperty{parquet.WithMaxBloomFilterBytes(r.positive("write.parquet.bloom-filter-max-bytes", defaultBloomSize))}
+	const enabled, rate = "write.parquet.bloom-filter-enabled.column.", "write.parquet.bloom-filter-fpp.column."
+	for name, value := range r.properties {
+		column, ok := strings.CutPrefix(name, enabled)
+		if !ok || !strings.EqualFold(value, "true") {
+			continue
+		}
+		if _, ok := schema.FindFieldByName(column); !ok {
+			continue // as other writers do: the column may have been dropped
+		}
+		fpp := defaultBloomFPP
+		if text, ok := r.properties[rate+column]; ok {
+			f, err := strconv.ParseFloat(text, 64)
+			if err != nil || f <= 0 || f >= 1 {
+				r.wrong(rate+column, "a number between 0 and 1")
+				f = defaultBloomFPP
+			}
+			fpp = f
+		}
+		out = append(out, parquet.WithBloomFilterEnabledFor(column, true), parquet.WithBloomFilterFPPFor(column, fpp))
+	}
+	return out
+}

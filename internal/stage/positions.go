@@ -1,0 +1,148 @@
+package stage
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/locate"
+	"github.com/frazil/frazil/internal/tablefile"
+)
+
+// mergeDeletes is how many position-delete files a partition has at most: with one more they become one. Readers open all
+// of a partition's for each of its data files.
+const mergeDeletes = 10
+
+// deletes are the positions that go into one position-delete file, by path of the data file.
+type deletes struct {
+	of        locate.File // one of the data files: its partition and spec are the delete file's
+	positions map[string]*tablefile.Positions
+}
+
+// addPositions writes position-delete files: one for each partition that loses rows or, where the table asks for
+// granularity by file, one for each data file.
+func (w *writer) addPositions() error {
+	for _, d := range w.grouped() {
+		if err := w.addDeletes(d); err != nil {
+			return fmt.Errorf("write position-delete file: %w", err)
+		}
+	}
+	return nil
+}
+
+func (w *writer) grouped() []deletes {
+	var out []deletes
+	at := map[string]int{}
+	for _, t := range w.touched() {
+		group := t.PartitionKey()
+		if w.target.Layout.deletesByFile {
+			group = t.FilePath()
+		}
+		i, ok := at[group]
+		if !ok {
+			i = len(out)
+			at[group] = i
+			out = append(out, deletes{t.File, map[string]*tablefile.Positions{}})
+		}
+		if w.target.Layout.deletesByFile {
+			out[i].positions[t.FilePath()] = w.deleted(t)
+			w.Removed = append(w.Removed, w.outcome.Found.Deleted[t.FilePath()].Own...)
+			continue
+		}
+		p := tablefile.NewPositions()
+		for _, pos := range t.positions {
+			p.Set(uint64(pos))
+		}
+		out[i].positions[t.FilePath()] = p
+	}
+	return out
+}
+
+// merge adds what the partition's position-delete files hold, once there are many of them, and takes them out of the table.
+// Positions of data files that are gone are left out.
+func (w *writer) merge(d deletes) error {
+	var old []locate.File
+	for _, f := range w.live.Deletes {
+		if !f.IsVector() && f.PartitionKey() == d.of.PartitionKey() {
+			old = append(old, f)
+		}
+	}
+	if len(old) < mergeDeletes {
+		return nil
+	}
+	sequence := map[string]int64{}
+	for _, f := range w.live.Data {
+		sequence[f.FilePath()] = f.Sequence
+	}
+	for _, f := range old {
+		byFile, err := locate.ReadPositions(w.ctx, w.store, f)
+		if err != nil {
+			return err
+		}
+		for path, p := range byFile {
+			if s, live := sequence[path]; !live || f.Sequence < s {
+				continue
+			}
+			if d.positions[path] == nil {
+				d.positions[path] = p
+			} else {
+				d.positions[path].Or(p)
+			}
+		}
+	}
+	w.Removed = append(w.Removed, old...)
+	return nil
+}
+
+var (
+	fieldFilePath = deleteField("file_path", locate.FieldFilePath, arrow.BinaryTypes.String)
+	fieldPos      = deleteField("pos", locate.FieldPos, arrow.PrimitiveTypes.Int64)
+)
+
+func deleteField(name string, id int, t arrow.DataType) arrow.Field {
+	return arrow.Field{Name: name, Type: t, Metadata: arrow.NewMetadata([]string{tablefile.FieldIDKey}, []string{strconv.Itoa(id)})}
+}
+
+// addDeletes writes one position-delete file, its rows ordered by file and position (Iceberg spec, position delete
+// files).
+func (w *writer) addDeletes(d deletes) error {
+	if !w.target.Layout.deletesByFile {
+		if err := w.merge(d); err != nil {
+			return err
+		}
+	}
+	files := array.NewStringBuilder(memory.DefaultAllocator)
+	positions := array.NewInt64Builder(memory.DefaultAllocator)
+	paths := slices.Sorted(maps.Keys(d.positions))
+	for _, path := range paths {
+		for pos := range d.positions[path].Positions() {
+			files.Append(path)
+			positions.Append(int64(pos))
+		}
+	}
+	spec, err := w.target.spec(d.of.SpecID())
+	if err != nil {
+		return err
+	}
+	partition := d.of.Partition()
+	f := parquetFile{
+		schema: arrow.NewSchema([]arrow.Field{fieldFilePath, fieldPos}, nil), columns: []arrow.Array{files.NewArray(), positions.NewArray()},
+		path: w.name(folder(spec, w.target.Schema, partition), "-deletes.parquet"),
+		// Whole paths: readers match delete files to data files by them.
+		modes: map[int]mode{locate.FieldFilePath: full, locate.FieldPos: full},
+	}
+	b, err := w.build(f, spec, iceberg.EntryContentPosDeletes, partition)
+	if err != nil {
+		return err
+	}
+	if len(paths) == 1 {
+		b.ReferencedDataFile(paths[0])
+	}
+	w.Deletes = append(w.Deletes, b.Build())
+	return nil
+}

@@ -1,0 +1,91 @@
+package stage
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/iceberg-go"
+)
+
+// Order is a table's sort order. An order without fields leaves rows as they come.
+type Order struct {
+	ID     int
+	Fields []OrderField
+}
+
+// OrderField is one field of a sort order.
+type OrderField struct {
+	SourceID   int
+	Transform  iceberg.Transform
+	Descending bool
+	NullsLast  bool
+}
+
+// sorted puts picks in the target's order; equal rows stay as they were.
+func (w *writer) sorted(columns []arrow.Array, picks []pick) ([]pick, error) {
+	order := w.target.Sort.Fields
+	if len(order) == 0 {
+		return picks, nil
+	}
+	var sources []source
+	for _, f := range order {
+		s := sourceOf(w.target.Schema.Fields(), columns, f.SourceID)
+		if s.typ == nil {
+			return nil, fmt.Errorf("sort order %d: the table has no column of id %d", w.target.Sort.ID, f.SourceID)
+		}
+		sources = append(sources, s)
+	}
+	type line struct {
+		pick
+		keys [][]byte // nil: null
+	}
+	lines := make([]line, len(picks))
+	for n, p := range picks {
+		lines[n].pick = p
+		for i, f := range order {
+			var key []byte
+			if v := f.Transform.Apply(sources[i].value(p.index)); v.Valid {
+				key = appendLiteral([]byte{}, v.Val)
+			}
+			lines[n].keys = append(lines[n].keys, key)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b line) int {
+		for i, f := range order {
+			if c := f.compare(a.keys[i], b.keys[i]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	out := make([]pick, len(lines))
+	for i, l := range lines {
+		out[i] = l.pick
+	}
+	return out, nil
+}
+
+func (f OrderField) compare(a, b []byte) int {
+	if a == nil || b == nil {
+		c := cmp.Compare(boolInt(a != nil), boolInt(b != nil)) // nulls first
+		if f.NullsLast {
+			return -c
+		}
+		return c
+	}
+	c := bytes.Compare(a, b)
+	if f.Descending {
+		return -c
+	}
+	return c
+}
+
+func boolInt(v bool) int {
+	if v {
+		return 1
+	}
+	return 0
+}

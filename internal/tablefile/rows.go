@@ -1,0 +1,111 @@
+package tablefile
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+)
+
+// FileRows are all rows of a data file.
+type FileRows struct {
+	Columns []arrow.Array // in the shape of the schema that was asked for
+	// Of row lineage, as stored in the file; nil where the file does not have the column. A null, as all of a column
+	// that is not there, is inherited: the file's first row id plus the position, the file's sequence number.
+	RowIDs, LastUpdated *array.Int64
+}
+
+// Rows reads a data file whole. The schema's fields carry field ids as package rows sets them; defaults holds the
+// initial defaults of fields by id, each as an array of one value.
+func Rows(ctx context.Context, store Store, f File, schema *arrow.Schema, defaults map[int]arrow.Array) (*FileRows, error) {
+	out, err := fileRows(ctx, store, f, schema, shaper(defaults))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", f.FilePath(), err)
+	}
+	return out, nil
+}
+
+func fileRows(ctx context.Context, store Store, f File, schema *arrow.Schema, s shaper) (*FileRows, error) {
+	if _, meta, err := openParquet(ctx, store, f); err != nil {
+		return nil, err
+	} else if _, err := findLeaves(meta, nil); err != nil {
+		return nil, err
+	}
+	text, err := store.Read(ctx, f.FilePath())
+	if err != nil {
+		return nil, err
+	}
+	fields, columns, err := decode(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	out := &FileRows{}
+	for _, want := range schema.Fields() {
+		c, err := s.field(fields, columns, want, int(f.Count()))
+		if err != nil {
+			return nil, err
+		}
+		out.Columns = append(out.Columns, c)
+	}
+	for i, have := range fields {
+		if ids, ok := columns[i].(*array.Int64); ok && fieldID(have) == FieldRowID {
+			out.RowIDs = ids
+		} else if ok && fieldID(have) == FieldLastUpdated {
+			out.LastUpdated = ids
+		}
+	}
+	return out, nil
+}
+
+// decode reads all columns of a Parquet file, each as one array.
+func decode(ctx context.Context, text []byte) ([]arrow.Field, []arrow.Array, error) {
+	r, err := file.NewParquetReader(bytes.NewReader(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	reader, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	if err != nil {
+		return nil, nil, err
+	}
+	table, err := reader.ReadTable(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var columns []arrow.Array
+	for i := range int(table.NumCols()) {
+		chunks := table.Column(i).Data().Chunks()
+		if len(chunks) == 1 {
+			columns = append(columns, chunks[0])
+			continue
+		}
+		if len(chunks) == 0 {
+			columns = append(columns, array.MakeArrayOfNull(memory.DefaultAllocator, table.Column(i).DataType(), 0))
+			continue
+		}
+		whole, err := array.Concatenate(chunks, memory.DefaultAllocator)
+		if err != nil {
+			return nil, nil, err
+		}
+		columns = append(columns, whole)
+	}
+	return table.Schema().Fields(), columns, nil
+}
+
+// fieldID is the Iceberg field id of an Arrow field that came from Parquet, or is on its way there; -1 without one.
+func fieldID(f arrow.Field) int {
+	if text, ok := f.Metadata.GetValue(FieldIDKey); ok {
+		if id, err := strconv.Atoi(text); err == nil {
+			return id
+		}
+	}
+	return -1
+}
+
+// FieldIDKey is where Parquet readers and writers keep field ids in an Arrow field's metadata.
+const FieldIDKey = "PARQUET:field_id"
