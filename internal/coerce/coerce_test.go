@@ -21,7 +21,8 @@ var prim = iceberg.PrimitiveTypes
 func plain() config.Route {
 	return config.Route{
 		Format: "flat", Absent: config.Null, Unavailable: config.Keep, UnknownColumns: config.Error,
-		Placeholder: config.Placeholder, TimestampUnit: "auto", DecimalEncoding: "auto",
+		Placeholder: config.Placeholder, TimestampUnit: "auto", DecimalEncoding: "auto", BinaryEncoding: "base64",
+		Names: "exact", TimeZone: "UTC", SpecialTemporals: config.Error,
 	}
 }
 
@@ -54,7 +55,16 @@ func put(t testing.TB, s *rows.Schema, route config.Route, value, typ string) (*
 		t.Fatalf("%s: %v", text, err)
 	}
 	b := rows.NewBatch(s)
-	return b, coerce.New(s, route).Add(b, change.Upsert(v))
+	return b, compiled(t, s, route).Add(b, change.Upsert(v))
+}
+
+func compiled(t testing.TB, s *rows.Schema, route config.Route) *coerce.Table {
+	t.Helper()
+	table, err := coerce.New(s, route)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
 }
 
 // cell is the value of column v in the batch's only row, exactly.
@@ -64,6 +74,9 @@ func cell(t testing.TB, b *rows.Batch) string {
 	if a.Len() != 1 {
 		t.Fatalf("%d rows", a.Len())
 	}
+	if a.IsNull(0) {
+		return "(null)"
+	}
 	switch a := a.(type) {
 	case *array.Decimal128:
 		return a.Value(0).ToString(a.DataType().(*arrow.Decimal128Type).Scale)
@@ -71,8 +84,14 @@ func cell(t testing.TB, b *rows.Batch) string {
 		return fmt.Sprint(int64(a.Value(0)))
 	case *array.Date32:
 		return fmt.Sprint(int32(a.Value(0)))
+	case *array.Time64:
+		return fmt.Sprint(int64(a.Value(0)))
 	case *array.Float64:
 		return fmt.Sprint(a.Value(0))
+	case *array.Binary:
+		return fmt.Sprintf("%x", a.Value(0))
+	case *array.FixedSizeBinary:
+		return fmt.Sprintf("%x", a.Value(0))
 	}
 	return a.ValueStr(0)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
+	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/frazil/frazil/internal/rows"
@@ -14,15 +16,15 @@ import (
 // decimal parses into decimal(precision, scale), of up to 38 digits. No value is rounded.
 type decimal struct {
 	precision, scale int
-	encoding         string // the route's decimal_encoding
+	options          options
 }
 
 func (t decimal) parse(v wire.Value, c *rows.Cell) error {
 	switch {
-	case v.Kind() == wire.Object || v.Kind() == wire.Text && inBase64(v, t.encoding):
+	case v.Kind() == wire.Object || v.Kind() == wire.Text && inBase64(v, t.options.decimals):
 		return t.base64(v, c)
 	case v.Kind() == wire.Number:
-	case v.Kind() == wire.Text && t.encoding != "number":
+	case v.Kind() == wire.Text && t.options.decimals != "number":
 		if !plainDecimal(v.Text()) {
 			return errors.New("is no plain decimal text (decimal_encoding says how decimals are sent)")
 		}
@@ -30,8 +32,12 @@ func (t decimal) parse(v wire.Value, c *rows.Cell) error {
 		return wrongKind(v, t.String())
 	}
 	var e exact
-	e.read(v.Text())
-	hi, lo, err := e.scaled(t.scale, t.precision)
+	if e.read(v.Text()); e.negative && t.options.unsigned && v.Kind() == wire.Number {
+		if err := e.unfold(v); err != nil {
+			return err
+		}
+	}
+	hi, lo, err := e.scaled(t.scale, t.precision, t.options.floor)
 	if err != nil {
 		return t.misfit(err)
 	}
@@ -39,7 +45,23 @@ func (t decimal) parse(v wire.Value, c *rows.Cell) error {
 	if e.negative {
 		c.Decimal = c.Decimal.Negate()
 	}
+	if t.options.floor && !c.Decimal.FitsInPrecision(int32(t.precision)) { // cut off to the next number below
+		return t.misfit(errTooLarge)
+	}
 	return nil
+}
+
+// unfold makes the exact number of a negative integer the unsigned one that its producer folded.
+func (e *exact) unfold(v wire.Value) error {
+	var c rows.Cell
+	if err := anyLong.parse(v, &c); err != nil {
+		return err
+	}
+	n, err := unfold(c.Int, v.Type())
+	if err == nil {
+		e.read(strconv.AppendUint(nil, n, 10))
+	}
+	return err
 }
 
 func (t decimal) base64(v wire.Value, c *rows.Cell) error {
@@ -47,7 +69,7 @@ func (t decimal) base64(v wire.Value, c *rows.Cell) error {
 		c.Decimal = short
 		return nil
 	}
-	n, err := unscaled(v, t.scale)
+	n, err := unscaled(v, t.scale, t.options.floor)
 	if err != nil {
 		return t.misfit(err)
 	}
@@ -72,8 +94,8 @@ func (t decimal) shortBase64(v wire.Value) (n decimal128.Num, ok bool) {
 	if len(text) > 24 {
 		return n, false
 	}
-	size, err := base64.StdEncoding.Decode(buf[:], text)
-	if err != nil || size == 0 || size > 16 {
+	size, err := base64.StdEncoding.Strict().Decode(buf[:], text)
+	if err != nil || size == 0 || size > 16 || base64.StdEncoding.EncodedLen(size) != len(text) {
 		return n, false
 	}
 	n = rows.BigEndianDecimal(buf[:size])
@@ -105,14 +127,19 @@ func inBase64(v wire.Value, encoding string) bool {
 }
 
 // unscaled is a Connect decimal times 10^scale: base64 of a big-endian two's complement integer whose scale
-// the type says (without one: it is the column's), or Debezium's VariableScaleDecimal {scale, value}.
-func unscaled(v wire.Value, scale int) (*big.Int, error) {
+// the type says (without one: it is the column's), or Debezium's VariableScaleDecimal {scale, value}. Debezium's Bits
+// are the unsigned number that they are.
+func unscaled(v wire.Value, scale int, floor bool) (*big.Int, error) {
 	from := scale
 	if t := v.Type(); t != nil && t.Kind == "bytes" {
-		if t.Name != wire.Decimal { // Bits, for one, are little-endian
+		switch t.Name {
+		case bitsType:
+			return littleEndian(v, scale)
+		case wire.Decimal:
+			from = t.Scale
+		default:
 			return nil, errors.New("bytes that are no Connect decimal are no number")
 		}
-		from = t.Scale
 	}
 	if v.Kind() == wire.Object {
 		var c rows.Cell
@@ -121,11 +148,23 @@ func unscaled(v wire.Value, scale int) (*big.Int, error) {
 		}
 		v, from = v.Field("value"), int(c.Int)
 	}
-	b, err := base64.StdEncoding.DecodeString(string(v.Text()))
-	if err != nil || len(b) == 0 {
+	b, ok := decodeBase64(base64.StdEncoding, nil, v.Text())
+	if !ok || len(b) == 0 {
 		return nil, errors.New("is no base64 of a decimal (decimal_encoding says how decimals are sent)")
 	}
-	return rescale(twosComplement(b), from, scale)
+	return rescale(twosComplement(b), from, scale, floor)
+}
+
+const bitsType = "io.debezium.data.Bits"
+
+// littleEndian reads Bits: base64 of an unsigned integer, its least significant byte first.
+func littleEndian(v wire.Value, scale int) (*big.Int, error) {
+	b, ok := decodeBase64(base64.StdEncoding, nil, v.Text())
+	if !ok {
+		return nil, errors.New("is no base64 of bits")
+	}
+	slices.Reverse(b)
+	return rescale(new(big.Int).SetBytes(b), 0, scale, false)
 }
 
 func twosComplement(b []byte) *big.Int {
@@ -136,19 +175,22 @@ func twosComplement(b []byte) *big.Int {
 	return n
 }
 
-func rescale(n *big.Int, from, to int) (*big.Int, error) {
+func rescale(n *big.Int, from, to int, floor bool) (*big.Int, error) {
 	if from == to || n.Sign() == 0 {
 		return n, nil
 	}
 	if to-from > 2*38 {
 		return nil, errTooLarge
 	}
+	if from-to > n.BitLen() { // all of it is a fraction, and the power too large to work with
+		n, from = big.NewInt(int64(n.Sign())), to+1
+	}
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(from-to, to-from))), nil)
 	if to > from {
 		return n.Mul(n, power), nil
 	}
 	rest := new(big.Int)
-	if n.QuoRem(n, power, rest); rest.Sign() != 0 {
+	if n.DivMod(n, power, rest); rest.Sign() != 0 && !floor {
 		return nil, fmt.Errorf("has more than %d fraction digits", to)
 	}
 	return n, nil

@@ -12,7 +12,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/change"
-	"github.com/frazil/frazil/internal/coerce"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/wire"
 )
@@ -44,7 +43,7 @@ func FuzzCoerce(f *testing.F) {
 		route.DecimalEncoding = fuzzEncodings[int(rules)%len(fuzzEncodings)]
 		route.TimestampUnit = fuzzUnits[int(rules/8)%len(fuzzUnits)]
 		b := rows.NewBatch(table(t, fuzzTypes[int(typ)%len(fuzzTypes)]))
-		if err := coerce.New(b.Schema, route).Add(b, change.Upsert(row)); err != nil {
+		if err := compiled(t, b.Schema, route).Add(b, change.Upsert(row)); err != nil {
 			untouched(t, b)
 			return
 		}

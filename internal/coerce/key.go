@@ -1,6 +1,8 @@
 package coerce
 
 import (
+	"slices"
+
 	"github.com/frazil/frazil/internal/change"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/rows"
@@ -116,7 +118,7 @@ func (t *Table) has(v wire.Value) bool {
 func (t *Table) keyPart(key wire.Value, n int) wire.Value {
 	switch key.Kind() {
 	case wire.Object:
-		return key.Field(t.schema.Columns[t.schema.Key[n]].Name)
+		return t.member(key, t.schema.Key[n])
 	case wire.Array:
 		// Identifier fields are a set: the source's order of several columns is known from the route alone.
 		if key.Len() != len(t.schema.Key) || len(t.schema.Key) > 1 && len(t.rules.Key) == 0 {
@@ -137,6 +139,39 @@ func (t *Table) keyPart(key wire.Value, n int) wire.Value {
 	return wire.Value{}
 }
 
+// member is the member of a key that is for a column.
+func (t *Table) member(key wire.Value, column int) wire.Value {
+	if !t.names.fold {
+		return key.Field(t.names.list[column])
+	}
+	for name, v := range key.Members() {
+		if t.names.column(name) == column {
+			return v
+		}
+	}
+	return wire.Value{}
+}
+
+// namesDiffer refuses keys that have two members for a column of the key (under names: fold_case).
+func (t *Table) namesDiffer(keys ...wire.Value) error {
+	if !t.names.fold {
+		return nil
+	}
+	for _, key := range keys {
+		clear(t.seen)
+		for name := range key.Members() {
+			i := t.names.column(name)
+			if i >= 0 && t.seen[i] && slices.Contains(t.schema.Key, i) {
+				return misfitIn(t.schema.Columns[i].Name, errTwice)
+			}
+			if i >= 0 {
+				t.seen[i] = true
+			}
+		}
+	}
+	return nil
+}
+
 func (t *Table) parts(p *rows.Parts, key wire.Value) error {
 	p.Reset()
 	for n, i := range t.schema.Key {
@@ -155,9 +190,12 @@ func (t *Table) part(p *rows.Parts, column int, v wire.Value) error {
 	if t.unavailable.is(v) {
 		return misfit(name, "is in the key, and the source did not send its value")
 	}
-	t.one = rows.Cell{}
+	t.one.Reset()
 	if err := t.parse[column](v, &t.one); err != nil {
-		return misfit(name, "%v", err)
+		return misfitIn(name, err)
+	}
+	if t.one.Null { // a special value that the route makes NULL
+		return misfit(name, "is in the key and has no value")
 	}
 	p.Cell(t.schema.Columns[column].Type, &t.one)
 	return nil

@@ -79,26 +79,34 @@ func (e *exact) trim() {
 	}
 }
 
-// scaled is the value × 10^scale as 128 unsigned bits. It has to be integral and of at most precision digits,
-// of which 38 fit.
-func (e *exact) scaled(scale, precision int) (hi, lo uint64, err error) {
-	zeros := e.exponent + scale
+// scaled is the value × 10^scale as 128 unsigned bits, of at most precision digits, of which 38 fit. It has to be
+// integral, unless what is finer may be cut off towards the smaller number.
+func (e *exact) scaled(scale, precision int, floor bool) (hi, lo uint64, err error) {
+	digits, zeros, finer := e.digits, e.exponent+scale, false
 	switch {
-	case len(e.digits) == 0:
+	case len(digits) == 0:
 		return 0, 0, nil
-	case zeros < 0:
+	case zeros < 0 && !floor:
 		return 0, 0, fmt.Errorf("has more than %d fraction digits", scale)
-	case len(e.digits)+zeros > precision:
+	case zeros < 0:
+		digits, zeros, finer = digits[:len(digits)-min(-zeros, len(digits))], 0, true
+	}
+	if len(digits)+zeros > precision {
 		return 0, 0, errTooLarge
 	}
-	for i := range len(e.digits) + zeros {
+	for i := range len(digits) + zeros {
 		d := uint64(0)
-		if i < len(e.digits) {
-			d = uint64(e.digits[i] - '0')
+		if i < len(digits) {
+			d = uint64(digits[i] - '0')
 		}
 		over, low := bits.Mul64(lo, 10)
 		low, carry := bits.Add64(low, d, 0)
 		hi, lo = hi*10+over+carry, low
+	}
+	if finer && e.negative {
+		var carry uint64
+		lo, carry = bits.Add64(lo, 1, 0)
+		hi += carry
 	}
 	return hi, lo, nil
 }
@@ -111,12 +119,13 @@ type integer struct {
 	min, max int64
 	name     string
 	encoding string
+	unsigned bool
 }
 
 func (t integer) parse(v wire.Value, c *rows.Cell) error {
 	switch {
 	case v.Kind() == wire.Object || v.Kind() == wire.Text && inBase64(v, t.encoding):
-		n, err := unscaled(v, 0)
+		n, err := unscaled(v, 0, false)
 		if err != nil {
 			return err
 		}
@@ -132,7 +141,37 @@ func (t integer) parse(v wire.Value, c *rows.Cell) error {
 	default:
 		return wrongKind(v, t.name)
 	}
-	return t.number(v.Text(), c)
+	if err := t.number(v.Text(), c); err != nil || !t.unsigned || c.Int >= 0 || v.Kind() != wire.Number {
+		return err
+	}
+	n, err := unfold(c.Int, v.Type())
+	if err != nil || n > uint64(t.max) {
+		return fmt.Errorf("is out of range of %s", t.name)
+	}
+	c.Int = int64(n)
+	return nil
+}
+
+// unfold is the unsigned integer that a producer without any wrote as a negative one of its type's width, or of 64 bits.
+func unfold(n int64, t *wire.Type) (uint64, error) {
+	width := 64
+	if t != nil {
+		switch t.Kind {
+		case "int8":
+			width = 8
+		case "int16":
+			width = 16
+		case "int32":
+			width = 32
+		case "int64":
+		default:
+			return 0, errors.New("a negative value of no integer type is no unsigned one")
+		}
+	}
+	if width < 64 && n < -1<<(width-1) {
+		return 0, errors.New("is out of range of its type")
+	}
+	return uint64(n) & (1<<width - 1), nil
 }
 
 func (t integer) number(s []byte, c *rows.Cell) error {
@@ -141,7 +180,7 @@ func (t integer) number(s []byte, c *rows.Cell) error {
 	}
 	var e exact
 	e.read(s)
-	_, lo, err := e.scaled(0, 19)
+	_, lo, err := e.scaled(0, 19, false)
 	switch {
 	case errors.Is(err, errTooLarge):
 		return fmt.Errorf("is out of range of %s", t.name)
@@ -197,27 +236,51 @@ func plainDigits(s []byte) bool {
 	return len(s) > 0
 }
 
+// parseFloat takes a number that a float is exactly, or that is a float written with as many digits as it has: 0.1, and
+// the 0.10000000149011612 that 0.1 becomes as a double.
+func parseFloat(v wire.Value, c *rows.Cell) error {
+	s := v.Text()
+	if v.Kind() != wire.Number {
+		return namedFloat(v, c, "float")
+	}
+	f, err := strconv.ParseFloat(string(s), 32)
+	if err != nil || f == 0 && !isZero(s) {
+		return errors.New("is out of range of float")
+	}
+	if !isFloat(float32(f), s) {
+		return errors.New("has more digits than float can hold")
+	}
+	c.Float = f
+	return nil
+}
+
+// isFloat reports whether a producer of the float f could write s for it.
+func isFloat(f float32, s []byte) bool {
+	const most = 9 // digits that tell any two floats apart
+	var e exact
+	e.read(s)
+	if n := len(e.digits); n <= most {
+		if n == 0 {
+			return true
+		}
+		var rounded exact
+		rounded.read(strconv.AppendFloat(nil, float64(f), 'e', n-1, 32))
+		if bytes.Equal(rounded.digits, e.digits) && rounded.exponent == e.exponent {
+			return true
+		}
+	}
+	if wide, err := strconv.ParseFloat(string(s), 64); err == nil && wide == float64(f) && !mustBeExact(s) {
+		return true
+	}
+	return equals(float64(f), s)
+}
+
 // parseDouble takes numbers, and the texts that producers have for what JSON cannot say. A decimal number
 // becomes the nearest double, which is what its producer wrote out; a whole number has to be exact.
 func parseDouble(v wire.Value, c *rows.Cell) error {
 	s := v.Text()
-	switch v.Kind() {
-	case wire.Number:
-	case wire.Text:
-		switch string(s) {
-		case "NaN", "NAN":
-			c.Float = math.NaN()
-			return nil
-		case "Infinity", "POSITIVE_INFINITY":
-			c.Float = math.Inf(1)
-			return nil
-		case "-Infinity", "NEGATIVE_INFINITY":
-			c.Float = math.Inf(-1)
-			return nil
-		}
-		return errors.New("a text does not fit double")
-	default:
-		return wrongKind(v, "double")
+	if v.Kind() != wire.Number {
+		return namedFloat(v, c, "double")
 	}
 	f, err := strconv.ParseFloat(string(s), 64)
 	if err != nil || f == 0 && !isZero(s) {
@@ -227,6 +290,24 @@ func parseDouble(v wire.Value, c *rows.Cell) error {
 		return errors.New("has more digits than double can hold")
 	}
 	c.Float = f
+	return nil
+}
+
+// namedFloat takes the texts for what is no number in JSON.
+func namedFloat(v wire.Value, c *rows.Cell, name string) error {
+	if v.Kind() != wire.Text {
+		return wrongKind(v, name)
+	}
+	switch string(v.Text()) {
+	case "NaN", "NAN":
+		c.Float = math.NaN()
+	case "Infinity", "POSITIVE_INFINITY":
+		c.Float = math.Inf(1)
+	case "-Infinity", "NEGATIVE_INFINITY":
+		c.Float = math.Inf(-1)
+	default:
+		return errors.New("a text does not fit " + name)
+	}
 	return nil
 }
 

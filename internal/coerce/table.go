@@ -7,7 +7,10 @@ package coerce
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/frazil/frazil/internal/change"
@@ -32,38 +35,95 @@ func misfit(column, reason string, args ...any) error {
 
 // Table coerces changes for one table. It is not for concurrent use.
 type Table struct {
-	schema *rows.Schema
-	rules  config.Route
-	parse  []parser // by column
-	at     map[string]int
+	schema   *rows.Schema
+	rules    config.Route
+	parse    []parser // by column
+	defaults []*rows.Cell
+	names    *names
 
 	unavailable unavailable
 
 	// Scratch, used again for each change.
+	scratch     scratch
 	cells       []rows.Cell
 	seen        []bool
-	expect      []int // column of the n-th member of the row before
 	key, before rows.Parts
 	one         rows.Cell // of a key
 }
 
-// parser reads a value, which is neither absent nor null, into a cell.
-type parser func(v wire.Value, c *rows.Cell) error
-
-// New compiles the coercion of a route's changes into a table's rows.
-func New(s *rows.Schema, route config.Route) *Table {
-	t := &Table{schema: s, rules: route, at: map[string]int{}, unavailable: newUnavailable(route.Placeholder)}
+// New compiles the coercion of a route's changes into a table's rows. Its errors are about names: columns that the route
+// speaks of and the table lacks, names that are alike under names: fold_case, and options and defaults that do not fit
+// their column.
+func New(s *rows.Schema, route config.Route) (*Table, error) {
+	t := &Table{schema: s, rules: route, unavailable: newUnavailable(route.Placeholder)}
 	t.cells = make([]rows.Cell, len(s.Columns))
 	t.seen = make([]bool, len(s.Columns))
-	for i, c := range s.Columns {
-		t.at[c.Name] = i
-		t.parse = append(t.parse, parserOf(c.Type, route))
+	common, err := newOptions(route, &t.scratch)
+	if err != nil {
+		return nil, misfit("", "%v", err)
 	}
-	return t
+	list := make([]string, len(s.Columns))
+	said := 0
+	for i, c := range s.Columns {
+		own, ok := route.Columns[c.Name]
+		if ok {
+			said++
+		}
+		list[i] = cmp.Or(own.From, c.Name)
+		if err := t.compile(c, common, own); err != nil {
+			return nil, err
+		}
+	}
+	if said < len(route.Columns) {
+		return nil, t.noSuchColumn()
+	}
+	if t.names, err = newNames(list, common.fold); err != nil {
+		return nil, misfit("", "%v", err)
+	}
+	return t, nil
+}
+
+func (t *Table) compile(c rows.Column, common options, own config.Column) error {
+	o, err := common.of(c, own)
+	if err != nil {
+		return err
+	}
+	parse, err := parserOf(c.Type, o)
+	if err != nil {
+		return misfitIn(c.Name, err)
+	}
+	value, err := defaultCell(c.Type, c.Default)
+	if err != nil {
+		return misfitIn(c.Name, err)
+	}
+	t.parse, t.defaults = append(t.parse, parse), append(t.defaults, value)
+	return nil
+}
+
+// noSuchColumn is the error about the columns of the route that the table lacks.
+func (t *Table) noSuchColumn() error {
+	for _, name := range slices.Sorted(maps.Keys(t.rules.Columns)) {
+		if !slices.ContainsFunc(t.schema.Columns, func(c rows.Column) bool { return c.Name == name }) {
+			return misfit(name, "the route's columns name it, and the table has no such column")
+		}
+	}
+	return nil
+}
+
+// misfitIn is the error about a value, or one inside it.
+func misfitIn(column string, err error) error {
+	if in, ok := err.(*inside); ok {
+		return misfit(column+"."+in.path, "%v", in.err)
+	}
+	return misfit(column, "%v", err)
 }
 
 // Add coerces an upsert or a delete and adds it to the batch, or refuses it with an *Error and adds nothing.
 func (t *Table) Add(b *rows.Batch, c change.Change) error {
+	t.scratch.reset()
+	if err := t.namesDiffer(c.Key(), c.Before()); err != nil {
+		return err
+	}
 	if c.Op() == change.OpDelete {
 		if err := t.deletedKey(c); err != nil {
 			return err
@@ -96,13 +156,16 @@ func (t *Table) row(c change.Change) error {
 	clear(t.seen)
 	n := 0
 	for name, v := range c.Row().Members() {
-		i := t.column(n, name)
+		i := t.names.find(n, name)
 		n++
 		if i < 0 {
 			if t.rules.UnknownColumns == config.Ignore || c.Meta() != "" && bytes.HasPrefix(name, []byte(c.Meta())) {
 				continue
 			}
 			return misfit(printable(name), "the table has no such column (unknown_columns: ignore leaves it out)")
+		}
+		if t.seen[i] {
+			return misfitIn(t.schema.Columns[i].Name, errTwice)
 		}
 		t.seen[i] = true
 		if err := t.cell(i, v); err != nil {
@@ -122,27 +185,10 @@ func printable(name []byte) string {
 	return text
 }
 
-// column is the table's column of the row's n-th member. Rows of a topic mostly have one order of members, so
-// the column that the n-th member had before is tried first.
-func (t *Table) column(n int, name []byte) int {
-	if n < len(t.expect) {
-		if i := t.expect[n]; i >= 0 && t.schema.Columns[i].Name == string(name) {
-			return i
-		}
-	} else {
-		t.expect = append(t.expect, -1)
-	}
-	i, ok := t.at[string(name)]
-	if !ok {
-		i = -1
-	}
-	t.expect[n] = i
-	return i
-}
-
 func (t *Table) cell(i int, v wire.Value) error {
 	c, column := &t.cells[i], t.schema.Columns[i]
-	*c = rows.Cell{Null: v.Kind() == wire.Null}
+	c.Reset()
+	c.Null = v.Kind() == wire.Null
 	if t.unavailable.is(v) {
 		if t.rules.Unavailable != config.Null {
 			return misfit(column.Name, "the source did not send the value again (unavailable), and unavailable: %s does not let it become NULL", t.rules.Unavailable)
@@ -151,19 +197,18 @@ func (t *Table) cell(i int, v wire.Value) error {
 	} else if t.unavailable.within(v) {
 		return misfit(column.Name, "holds a value that the source did not send again (unavailable)")
 	}
-	if c.Null {
-		if column.Required {
-			return misfit(column.Name, "is required and has no value")
+	if !c.Null {
+		if err := t.parse[i](v, c); err != nil {
+			return misfitIn(column.Name, err)
 		}
-		return nil
 	}
-	if err := t.parse[i](v, c); err != nil {
-		return misfit(column.Name, "%v", err)
+	if c.Null && column.Required {
+		return misfitIn(column.Name, errRequired)
 	}
 	return nil
 }
 
-// absent settles the columns that the row does not have (rule 13 for inserts).
+// absent settles the columns that the row does not have: NULL, or the column's default (rule 13 for inserts).
 func (t *Table) absent(insert bool) error {
 	for i, seen := range t.seen {
 		if seen {
@@ -174,10 +219,14 @@ func (t *Table) absent(insert bool) error {
 		switch {
 		case !becomesNull:
 			return misfit(column.Name, "the record does not have it, and absent: %s does not let it become NULL", t.rules.Absent)
+		case t.defaults[i] != nil:
+			set(&t.cells[i], t.defaults[i])
 		case column.Required:
 			return misfit(column.Name, "is required and the record does not have it")
+		default:
+			t.cells[i].Reset()
+			t.cells[i].Null = true
 		}
-		t.cells[i] = rows.Cell{Null: true}
 	}
 	return nil
 }

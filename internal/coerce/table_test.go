@@ -7,7 +7,6 @@ import (
 
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/change"
-	"github.com/frazil/frazil/internal/coerce"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/wire"
@@ -110,7 +109,7 @@ func TestKeysOfAChange(t *testing.T) {
 		b := rows.NewBatch(orders(t))
 		route := plain()
 		route.Key = []string{"region", "id"}
-		err := coerce.New(b.Schema, route).Add(b, c.change)
+		err := compiled(t, b.Schema, route).Add(b, c.change)
 		switch {
 		case c.refused != "":
 			refused(t, err, c.column, c.refused)
@@ -128,7 +127,7 @@ func TestKeysOfAChange(t *testing.T) {
 func TestAScalarIsTheKeyOfOneColumn(t *testing.T) {
 	t.Parallel()
 	b := rows.NewBatch(table(t, prim.String))
-	if err := coerce.New(b.Schema, plain()).Add(b, remove(t, "7", "")); err != nil {
+	if err := compiled(t, b.Schema, plain()).Add(b, remove(t, "7", "")); err != nil {
 		t.Fatal(err)
 	}
 	if got := rows.ReadInt(b.Keys.Part(b.Entries[0].Key, 0)); got != 7 {
@@ -164,7 +163,7 @@ func TestColumnsThatAreNotThere(t *testing.T) {
 		"a column with the prefix of own": {plain(), change.Upsert(read(t, row)).WithMeta("no"), "", ""},
 	} {
 		b := rows.NewBatch(orders(t))
-		err := coerce.New(b.Schema, c.route).Add(b, c.change)
+		err := compiled(t, b.Schema, c.route).Add(b, c.change)
 		switch {
 		case c.refused != "":
 			refused(t, err, c.column, c.refused)
@@ -179,7 +178,7 @@ func TestColumnsThatAreNotThere(t *testing.T) {
 func TestRowsDoNotLeakIntoEachOther(t *testing.T) {
 	t.Parallel()
 	b := rows.NewBatch(orders(t))
-	table := coerce.New(b.Schema, plain())
+	table := compiled(t, b.Schema, plain())
 	for _, text := range []string{
 		`{"id":1,"region":"a","note":"one","paid":true}`,
 		`{"paid":false,"note":"bad","region":"b","id":"x"}`, // refused half-way
@@ -238,7 +237,7 @@ func TestErrorsDoNotShowValues(t *testing.T) {
 func TestAnArrayKeyOfSeveralColumnsNeedsTheRoutesOrder(t *testing.T) {
 	t.Parallel()
 	b := rows.NewBatch(orders(t))
-	err := coerce.New(b.Schema, plain()).Add(b, remove(t, `["eu",1]`, "")) // identifier fields are a set
+	err := compiled(t, b.Schema, plain()).Add(b, remove(t, `["eu",1]`, "")) // identifier fields are a set
 	refused(t, err, "", "told by the route's key")
 	untouched(t, b)
 }
@@ -253,11 +252,11 @@ func TestAScalarKeyIsComparedWhereNullsDelete(t *testing.T) {
 		b := rows.NewBatch(schema)
 		deletes := plain()
 		deletes.NullValue = config.Delete
-		refused(t, coerce.New(schema, deletes).Add(b, upsert(t, key, "", `{"id":6}`)), "id", "name different rows")
+		refused(t, compiled(t, schema, deletes).Add(b, upsert(t, key, "", `{"id":6}`)), "id", "name different rows")
 		untouched(t, b)
 		ignores := plain()
 		ignores.NullValue = config.Ignore
-		if err := coerce.New(schema, ignores).Add(b, upsert(t, key, "", `{"id":6}`)); err != nil {
+		if err := compiled(t, schema, ignores).Add(b, upsert(t, key, "", `{"id":6}`)); err != nil {
 			t.Errorf("key %s for partitioning: %v", key, err)
 		}
 	}

@@ -1,291 +1,196 @@
 package coerce
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/wire"
 )
 
-// temporal parses dates and timestamps. Integers take their unit from the writer's type where it sent one, else from
-// the route's timestamp_unit; without either an integer is no timestamp. Texts are ISO 8601. Only the years 0001
-// to 9999 fit: beyond them lie the values that producers send for infinity and for overflow.
+// temporal parses dates, times of day and timestamps. Integers take their unit from the writer's type where it sent one,
+// else from the route's timestamp_unit; without either an integer is a date or nothing. Texts are ISO 8601. What lies
+// outside the years 0001 to 9999 (of nanoseconds: outside what 64 bits hold) is special, as the values are that producers
+// send for infinity: it is refused, NULL, or the limit nearest to it, by the route's special_temporals.
 type temporal struct {
-	unit  string
-	zoned bool
+	kind    *kind
+	zoned   bool
+	options options
 }
 
-const (
-	microsPerDay = 24 * 60 * 60 * 1_000_000
-	minDay       = -719_162 // 0001-01-01
-	maxDay       = 2_932_896
+// kind is what a temporal type counts.
+type kind struct {
+	name  string // in errors: what a finer value is finer than
+	unit  int64  // nanoseconds
+	limit [2]instant
+}
+
+const day = 24 * 60 * 60
+
+var (
+	years = [2]instant{{sec: -719_162 * day}, {sec: 2_932_897*day - 1, nano: 999_999_999}} // 0001-01-01 to 9999-12-31
+
+	dates  = &kind{"days", day * 1_000_000_000, years}
+	times  = &kind{"microseconds", 1000, [2]instant{{}, {sec: day - 1, nano: 999_999_999}}}
+	micros = &kind{"microseconds", 1000, years}
+	nanos  = &kind{"nanoseconds", 1, [2]instant{since1970(math.MinInt64, 1_000_000_000), since1970(math.MaxInt64, 1_000_000_000)}}
 )
 
 var (
-	errRange = errors.New("lies outside the years 0001 to 9999")
-	errFiner = errors.New("is finer than microseconds")
+	errRange    = errors.New("lies outside the years 0001 to 9999 (special_temporals: null or clamp let it in)")
+	errNanos    = errors.New("lies outside the years 1677 to 2262, which nanoseconds reach (special_temporals: null or clamp let it in)")
+	errInfinite = errors.New("is infinite (special_temporals: null or clamp let it in)")
+	errOverflow = errors.New("is beyond what the source can hold: the producer's integer overflowed")
+	errDay      = errors.New("lies outside a day, of 00:00:00 to 23:59:59.999999")
+	errMidnight = errors.New("a time other than midnight does not fit date")
 )
 
-// unitOf says in what the writer's type counts: a timestamp unit, "d" for days, or "" when it does not say. One that
-// says something else (a time of day, a year) is an error.
-func unitOf(t *wire.Type) (string, error) {
-	if t == nil {
-		return "", nil
-	}
-	switch t.Name {
-	case "":
-		return "", nil
-	case "io.debezium.time.Date", "org.apache.kafka.connect.data.Date":
-		return "d", nil
-	case "io.debezium.time.Timestamp", "org.apache.kafka.connect.data.Timestamp":
-		return "ms", nil
-	case "io.debezium.time.MicroTimestamp":
-		return "us", nil
-	case "io.debezium.time.NanoTimestamp":
-		return "ns", nil
-	}
-	return "", fmt.Errorf("an integer of type %s is neither date nor timestamp", t.Name)
-}
-
-func (t temporal) routeUnit() (string, error) {
-	if t.unit == "auto" {
-		return "", errors.New("an integer without a unit is no timestamp (timestamp_unit names it: s, ms, us or ns)")
-	}
-	return t.unit, nil
-}
-
-func (t temporal) parseDate(v wire.Value, c *rows.Cell) error {
+func (t temporal) parse(v wire.Value, c *rows.Cell) error {
+	var at instant
+	var err error
 	switch v.Kind() {
 	case wire.Number:
-		n, unit, err := numberAndUnit(v)
-		if err != nil {
-			return err
-		}
-		micros, err := toMicros(n, cmp.Or(unit, "d"))
-		if err != nil {
-			return err
-		}
-		return setDate(micros, c)
+		at, err = t.number(v)
 	case wire.Text:
-		s := v.Text()
-		if len(s) == 10 || len(s) == 11 && s[10] == 'Z' {
-			day, ok := readDate(s[:10])
-			if !ok {
-				return errors.New("is no date")
-			}
-			c.Int = day
-			return nil
-		}
-		micros, zone, err := readTimestamp(s)
-		if err != nil {
-			return err
-		}
-		if zone == zoneOffset {
-			return errors.New("a text with an offset does not fit date, which has no zone")
-		}
-		return setDate(micros, c)
+		at, err = t.text(v)
+	case wire.Object:
+		at, err = t.structured(v)
+	default:
+		err = wrongKind(v, t.typeName())
 	}
-	return wrongKind(v, "date")
+	if err != nil {
+		return err
+	}
+	return t.settle(at, c)
 }
 
-// numberAndUnit reads an integer and what the writer's type says that it counts.
-func numberAndUnit(v wire.Value) (n int64, unit string, err error) {
+func (t temporal) typeName() string {
+	switch t.kind {
+	case dates:
+		return "date"
+	case times:
+		return "time"
+	}
+	return "timestamp"
+}
+
+// number reads an integer.
+func (t temporal) number(v wire.Value) (instant, error) {
 	var c rows.Cell
 	if err := anyLong.parse(v, &c); err != nil {
-		return 0, "", err
+		return instant{}, err
 	}
-	unit, err = unitOf(v.Type())
-	return c.Int, unit, err
-}
-
-func setDate(micros int64, c *rows.Cell) error {
-	if micros%microsPerDay != 0 {
-		return errors.New("a time other than midnight does not fit date")
+	unit, err := t.unitOf(v.Type())
+	if err != nil {
+		return instant{}, err
 	}
-	c.Int = micros / microsPerDay
-	return nil
-}
-
-func (t temporal) parseTimestamp(v wire.Value, c *rows.Cell) error {
-	switch v.Kind() {
-	case wire.Number:
-		n, unit, err := numberAndUnit(v)
-		if err == nil && unit == "" {
-			unit, err = t.routeUnit()
-		}
-		if err != nil {
-			return err
-		}
-		c.Int, err = toMicros(n, unit)
-		return err
-	case wire.Text:
-		micros, zone, err := readTimestamp(v.Text())
-		if err != nil {
-			return err
-		}
-		if zone == zoneOffset && !t.zoned {
-			return errors.New("a text with an offset does not fit timestamp, which has no zone")
-		}
-		c.Int = micros
-		return nil
-	}
-	return wrongKind(v, "timestamp")
+	return fromInteger(c.Int, unit), nil
 }
 
 var anyLong = integer{min: math.MinInt64, max: math.MaxInt64, name: "long"}
 
-func toMicros(n int64, unit string) (int64, error) {
-	factor := int64(1)
-	switch unit {
-	case "d":
-		factor = microsPerDay
-	case "s":
-		factor = 1_000_000
-	case "ms":
-		factor = 1000
-	case "ns":
-		if n%1000 != 0 {
-			return 0, errFiner
+// unitOf says in what an integer counts: a timestamp unit, or d for days.
+func (t temporal) unitOf(typ *wire.Type) (string, error) {
+	clock := t.kind == times
+	if typ != nil && typ.Name != "" {
+		unit := dateUnits[typ.Name]
+		if clock {
+			unit = clockUnits[typ.Name]
 		}
-		n /= 1000
-	}
-	if n < minDay*microsPerDay/factor || n >= (maxDay+1)*microsPerDay/factor {
-		return 0, errRange
-	}
-	return n * factor, nil
-}
-
-// zone is how a timestamp's text says where it is.
-type zone int
-
-const (
-	zoneNone   zone = iota
-	zoneUTC         // Z, also on local values of Debezium's isostring
-	zoneOffset      // +02:00
-)
-
-// readTimestamp reads YYYY-MM-DD, T or a blank, HH:MM:SS, a fraction and a zone (all but the date optional
-// from the right) as microseconds since 1970, in UTC when the zone is there.
-func readTimestamp(s []byte) (micros int64, z zone, err error) {
-	bad := errors.New("is no timestamp")
-	if len(s) < 10 {
-		return 0, 0, bad
-	}
-	day, ok := readDate(s[:10])
-	if !ok {
-		return 0, 0, bad
-	}
-	s = s[10:]
-	if len(s) > 0 && (s[0] == 'T' || s[0] == ' ') {
-		var clock int64
-		if clock, s, err = readClock(s[1:]); err != nil {
-			return 0, 0, err
+		if unit == "" {
+			return "", fmt.Errorf("an integer of type %s is no %s", typ.Name, t.typeName())
 		}
-		micros = clock
+		return unit, nil
 	}
-	offset, z, ok := readZone(s)
-	if !ok {
-		return 0, 0, bad
-	}
-	micros += day*microsPerDay - offset
-	if micros < minDay*microsPerDay || micros >= (maxDay+1)*microsPerDay {
-		return 0, 0, errRange
-	}
-	return micros, z, nil
-}
-
-func readDate(s []byte) (day int64, ok bool) {
-	year, okY := twoDigits(s[0:])
-	rest, okR := twoDigits(s[2:])
-	month, okM := twoDigits(s[5:])
-	dom, okD := twoDigits(s[8:])
-	if !okY || !okR || !okM || !okD || s[4] != '-' || s[7] != '-' {
-		return 0, false
-	}
-	year = year*100 + rest
-	at := time.Date(year, time.Month(month), dom, 0, 0, 0, 0, time.UTC)
-	if year == 0 || at.Year() != year || int(at.Month()) != month || at.Day() != dom {
-		return 0, false
-	}
-	return at.Unix() / (24 * 60 * 60), true
-}
-
-// readClock reads HH:MM, optionally :SS and a fraction, as microseconds of the day.
-func readClock(s []byte) (micros int64, rest []byte, err error) {
-	bad := errors.New("is no time of day")
-	if len(s) < 5 || s[2] != ':' {
-		return 0, nil, bad
-	}
-	hour, okH := twoDigits(s)
-	minute, okM := twoDigits(s[3:])
-	second, okS := 0, true
-	s = s[5:]
-	seconds := len(s) > 0 && s[0] == ':'
-	if seconds {
-		second, okS = twoDigits(s[1:])
-		if okS {
-			s = s[3:]
-		}
-	}
-	if !okH || !okM || !okS || hour > 23 || minute > 59 || second > 59 {
-		return 0, nil, bad
-	}
-	micros = int64(hour*3600+minute*60+second) * 1_000_000
-	if !seconds || len(s) == 0 || s[0] != '.' {
-		return micros, s, nil
-	}
-	fraction, s, err := readFraction(s[1:])
-	return micros + fraction, s, err
-}
-
-func readFraction(s []byte) (micros int64, rest []byte, err error) {
-	i, unit := 0, int64(100_000)
-	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-		if unit == 0 && s[i] != '0' {
-			return 0, nil, errFiner
-		}
-		micros += int64(s[i]-'0') * unit
-		unit /= 10
-	}
-	if i == 0 {
-		return 0, nil, errors.New("is no time of day")
-	}
-	return micros, s[i:], nil
-}
-
-// readZone reads what stands behind the time: nothing, Z, or an offset as +HH, +HHMM or +HH:MM.
-func readZone(s []byte) (offset int64, z zone, ok bool) {
 	switch {
-	case len(s) == 0:
-		return 0, zoneNone, true
-	case len(s) == 1 && s[0] == 'Z':
-		return 0, zoneUTC, true
-	case len(s) < 3 || s[0] != '+' && s[0] != '-':
-		return 0, 0, false
+	case t.kind == dates:
+		return "d", nil
+	case t.options.unit == "auto":
+		return "", fmt.Errorf("an integer without a unit is no %s (timestamp_unit names it: s, ms, us or ns)", t.typeName())
 	}
-	sign := int64(1)
-	if s[0] == '-' {
-		sign = -1
-	}
-	hour, okH := twoDigits(s[1:])
-	rest := s[3:]
-	if len(rest) == 3 && rest[0] == ':' {
-		rest = rest[1:]
-	}
-	minute, okM := 0, len(rest) == 0
-	if len(rest) == 2 {
-		minute, okM = twoDigits(rest)
-	}
-	return sign * int64(hour*60+minute) * 60_000_000, zoneOffset, okH && okM && hour < 24 && minute < 60
+	return t.options.unit, nil
 }
 
-func twoDigits(s []byte) (int, bool) {
-	if len(s) < 2 || s[0] < '0' || s[0] > '9' || s[1] < '0' || s[1] > '9' {
-		return 0, false
+// dateUnits and clockUnits are the writer's types that count something.
+var dateUnits = map[string]string{
+	"io.debezium.time.Date": "d", "org.apache.kafka.connect.data.Date": "d",
+	"io.debezium.time.Timestamp": "ms", "org.apache.kafka.connect.data.Timestamp": "ms",
+	"io.debezium.time.MicroTimestamp": "us", "io.debezium.time.NanoTimestamp": "ns",
+}
+
+var clockUnits = map[string]string{
+	"io.debezium.time.Time": "ms", "org.apache.kafka.connect.data.Time": "ms",
+	"io.debezium.time.MicroTime": "us", "io.debezium.time.NanoTime": "ns",
+}
+
+// text reads a text.
+func (t temporal) text(v wire.Value) (instant, error) {
+	s := v.Text()
+	if t.kind == times {
+		return readTimeOfDay(s)
 	}
-	return int(s[0]-'0')*10 + int(s[1]-'0'), true
+	if infinite, ok := readInfinity(s); ok {
+		return infinite, nil
+	}
+	at, zone, err := readTimestamp(s)
+	switch {
+	case err != nil && t.kind == dates:
+		return at, errors.New("is no date")
+	case err != nil:
+		return at, err
+	case zone == zoneOffset && !t.zoned:
+		return at, fmt.Errorf("a text with an offset does not fit %s, which has no zone", t.typeName())
+	}
+	if typ := v.Type(); typ != nil && typ.Name == "io.debezium.time.IsoTimestamp" {
+		zone = zoneNone // the Z behind it is only for show
+	}
+	if zone == zoneNone && t.zoned && t.options.zone != nil {
+		at.sec = inZone(at.sec, t.options.zone)
+	}
+	return at, nil
+}
+
+// settle puts what was read into the cell.
+func (t temporal) settle(at instant, c *rows.Cell) error {
+	special := at.infinite
+	if special == 0 {
+		special = at.outside(t.kind.limit)
+	}
+	if special != 0 {
+		return t.special(at, special, c)
+	}
+	if !at.whole(t.kind.unit) && !t.options.floor {
+		if t.kind == dates {
+			return errMidnight
+		}
+		return fmt.Errorf("is finer than %s", t.kind.name)
+	}
+	c.Int = at.count(t.kind.unit)
+	return nil
+}
+
+// special settles what lies below (negative) or above all that fits.
+func (t temporal) special(at instant, side int, c *rows.Cell) error {
+	switch {
+	case t.kind == times:
+		return errDay
+	case t.options.special == config.Null:
+		c.Null = true
+		return nil
+	case t.options.special == config.Clamp && at.overflown:
+		return errOverflow
+	case t.options.special == config.Clamp && side < 0:
+		c.Int = t.kind.limit[0].count(t.kind.unit)
+		return nil
+	case t.options.special == config.Clamp:
+		c.Int = t.kind.limit[1].count(t.kind.unit)
+		return nil
+	case at.infinite != 0:
+		return errInfinite
+	case t.kind == nanos:
+		return errNanos
+	}
+	return errRange
 }

@@ -26,7 +26,8 @@ func TestParseFillsDefaults(t *testing.T) {
 			Table:     config.Table{Catalog: "main", Path: []string{"sales", "orders"}},
 			NullValue: config.Delete, Absent: config.Null, Unavailable: config.Keep, Placeholder: config.Placeholder,
 			Truncate: config.Error, UnknownColumns: config.Error,
-			Wrapper: "auto", TimestampUnit: "auto", DecimalEncoding: "auto",
+			Wrapper: "auto", TimestampUnit: "auto", DecimalEncoding: "auto", BinaryEncoding: "base64",
+			Names: "exact", TimeZone: "UTC", SpecialTemporals: config.Error,
 		}},
 	}
 	if diff := cmp.Diff(c, want); diff != "" {
@@ -71,6 +72,42 @@ func TestParseRefusesWhatWouldBeIgnoredOrMeanSomethingElse(t *testing.T) {
 		_, err := config.Parse([]byte(strings.Replace(smallest, c.old, c.new, 1)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want an error with %q", c.new, err, c.want)
+		}
+	}
+}
+
+func TestParseReadsWhatARouteSaysOfItsColumns(t *testing.T) {
+	t.Parallel()
+	with := func(keys string) (*config.Config, error) {
+		return config.Parse([]byte(strings.Replace(smallest, "format: flat", "format: flat, "+keys, 1)))
+	}
+	c, err := with("special_temporals: null, time_zone: Europe/Paris, names: fold_case, binary_encoding: pg_hex, " +
+		"columns: {total: {from: TOTAL, unsigned: true}, at: {timestamp_unit: us, fractions: floor}, plain: }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := c.Routes[0]
+	if r.SpecialTemporals != config.Null || r.TimeZone != "Europe/Paris" || r.Names != "fold_case" || r.BinaryEncoding != "pg_hex" {
+		t.Errorf("got %+v", r)
+	}
+	want := map[string]config.Column{"total": {From: "TOTAL", Unsigned: true}, "at": {TimestampUnit: "us", Floor: true}, "plain": {}}
+	if diff := cmp.Diff(want, r.Columns); diff != "" {
+		t.Error(diff)
+	}
+	for keys, want := range map[string]string{
+		"time_zone: Europe/Pairs":                             "routes[0].time_zone: is no zone",
+		"time_zone: Local":                                    "routes[0].time_zone: is no zone",
+		"special_temporals: floor":                            "routes[0].special_temporals: must be error, null or clamp",
+		"binary_encoding: base32":                             "routes[0].binary_encoding: must be",
+		"names: lower":                                        "routes[0].names: must be exact or fold_case",
+		"columns: {a: {form: x}}":                             "unknown key form",
+		"columns: {a: {unsigned: maybe}}":                     "must be true or false",
+		"columns: {a: {fractions: round}}":                    "routes[0].columns.a.fractions: must be floor or error",
+		"columns: {a: {timestamp_unit: auto}}":                "routes[0].columns.a.timestamp_unit: must be",
+		"columns: {a: {from: X}, b: {from: X}, c: {}, d: {}}": "routes[0].columns.b.from: X is where a comes from",
+	} {
+		if _, err := with(keys); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", keys, err, want)
 		}
 	}
 }

@@ -46,6 +46,19 @@ type routeDoc struct {
 	Wrapper         string `yaml:"wrapper"`
 	TimestampUnit   string `yaml:"timestamp_unit"`
 	DecimalEncoding string `yaml:"decimal_encoding"`
+	BinaryEncoding  string `yaml:"binary_encoding"`
+
+	Names            string               `yaml:"names"`
+	TimeZone         string               `yaml:"time_zone"`
+	SpecialTemporals yaml.Node            `yaml:"special_temporals"`
+	Columns          map[string]columnDoc `yaml:"columns"`
+}
+
+type columnDoc struct {
+	From          string `yaml:"from"`
+	Unsigned      bool   `yaml:"unsigned"`
+	TimestampUnit string `yaml:"timestamp_unit"`
+	Fractions     string `yaml:"fractions"`
 }
 
 // Parse reads a configuration document. The error lists all problems.
@@ -81,7 +94,7 @@ func Parse(text []byte) (*Config, error) {
 var (
 	unknownKey = regexp.MustCompile(`^(line \d+): field (\S+) not found in type \S+$`)
 	wrongType  = regexp.MustCompile(`(?s)^(line \d+): cannot unmarshal .* into (\S+)$`)
-	kinds      = map[string]string{"[]string": "a list of texts", "string": "a text", "map[string]string": "a map of texts"}
+	kinds      = map[string]string{"[]string": "a list of texts", "string": "a text", "bool": "true or false", "map[string]string": "a map of texts"}
 )
 
 // explain turns the YAML library's words, which quote values and name Go types, into the user's.

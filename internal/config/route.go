@@ -13,13 +13,14 @@ import (
 // Rule says what happens to something that the formats leave open. The document's own words.
 type Rule string
 
-// The rules of null_value, absent, unavailable, truncate and unknown_columns.
+// The rules of null_value, absent, unavailable, truncate, unknown_columns and special_temporals.
 const (
 	Delete Rule = "delete"
 	Ignore Rule = "ignore"
 	Error  Rule = "error"
 	Null   Rule = "null"
 	Keep   Rule = "keep"
+	Clamp  Rule = "clamp"
 )
 
 // Placeholder is what Debezium sends for a value that it did not read again, unless it is configured otherwise.
@@ -44,6 +45,12 @@ type Route struct {
 	Wrapper         string // auto, none or schema_payload
 	TimestampUnit   string // auto, s, ms, us or ns
 	DecimalEncoding string // auto, text, base64 or number
+	BinaryEncoding  string // base64, base64url, hex, pg_hex, utf8 or latin1
+
+	Names            string // exact or fold_case
+	TimeZone         string // of the IANA's database; of texts without a zone that go into timestamptz
+	SpecialTemporals Rule   // error, null or clamp
+	Columns          map[string]Column
 }
 
 // Deletes is how a table's rows are deleted.
@@ -90,15 +97,17 @@ func (d routeDoc) check(at string, p *problems) Route {
 	}
 	r.Deletes = choose(at+".deletes", Deletes(d.Deletes), "", p, Position, Rewrite, Equality)
 	d.checkEquality(at, p)
+	d.checkRules(&r, absent, at, p)
+	d.checkEncodings(&r, at, p)
+	return r
+}
+
+func (d routeDoc) checkRules(r *Route, absent Rule, at string, p *problems) {
 	r.NullValue = choose(at+".null_value", Rule(d.NullValue), Delete, p, Delete, Ignore, Error)
 	r.Absent = chooseWord(at+".absent", d.Absent, absent, p, Keep, Null, Error)
 	r.Unavailable = chooseWord(at+".unavailable", d.Unavailable, Keep, p, Keep, Null, Error)
 	r.Truncate = choose(at+".truncate", Rule(d.Truncate), Error, p, Ignore, Error)
 	r.UnknownColumns = choose(at+".unknown_columns", Rule(d.UnknownColumns), Error, p, Error, Ignore)
-	r.Wrapper = choose(at+".wrapper", d.Wrapper, "auto", p, "auto", "none", "schema_payload")
-	r.TimestampUnit = choose(at+".timestamp_unit", d.TimestampUnit, "auto", p, "auto", "s", "ms", "us", "ns")
-	r.DecimalEncoding = choose(at+".decimal_encoding", d.DecimalEncoding, "auto", p, "auto", "text", "base64", "number")
-	return r
 }
 
 // checkEquality finds the rules that keep cells of the row that is there: equality deletes never look it up. A rule that
