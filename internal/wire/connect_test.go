@@ -144,3 +144,25 @@ func TestConnectForgetsOldSchemasOnly(t *testing.T) {
 		}
 	}
 }
+
+// A map whose key is no string is sent as an array of pairs.
+func TestConnectPairsCarryTheTypesOfAMap(t *testing.T) {
+	t.Parallel()
+	var d wire.Doc
+	v, err := d.Connect([]byte(`{"schema":{"type":"map","keys":{"type":"int32"},"values":{"type":"array","items":{"type":"bytes"}}},"payload":[[1,["AQ=="]],[2,null]]}`), wire.Auto)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pair := range v.Elems() {
+		var kinds []string
+		for e := range pair.Elems() {
+			kinds = append(kinds, e.Type().Kind)
+			for inner := range e.Elems() {
+				kinds = append(kinds, inner.Type().Kind)
+			}
+		}
+		if got := strings.Join(kinds, " "); got != "int32 array bytes" && got != "int32 array" {
+			t.Errorf("a pair's types are %s", got)
+		}
+	}
+}

@@ -18,9 +18,12 @@ type Type struct {
 	Optional   bool
 	HasDefault bool    // a null may arrive as the column's default (replace.null.with.default)
 	Fields     []Field // of a struct
-	Elem       *Type   // of an array
-	Key, Value *Type   // of a map; one whose key is no string is sent as an array of pairs, whose members have no Type
+	Elem       *Type   // of an array, or of a map that is sent as one
+	Key, Value *Type   // of a map, or of one of its pairs: one whose key is no string is sent as an array of them
 }
+
+// pair is the Kind of an element of a map that is sent as an array.
+const pair = "pair"
 
 // Field is one field of a struct.
 type Field struct {
@@ -51,6 +54,19 @@ func (t *Type) member(n int, name []byte) *Type {
 		return t.Fields[n].Type
 	}
 	return t.Field(name)
+}
+
+// element is the type of an array's n-th element.
+func (t *Type) element(n int) *Type {
+	switch {
+	case t == nil:
+		return nil
+	case t.Kind != pair:
+		return t.Elem
+	case n == 0:
+		return t.Key
+	}
+	return t.Value
 }
 
 // Decimal is the Name of Connect's decimals, the only type whose scale the reader must know.
@@ -89,6 +105,7 @@ func (t *Type) parts(v Value) (err error) {
 			return err
 		}
 		t.Value, err = connectType(v.Field("values"))
+		t.Elem = &Type{Kind: pair, Key: t.Key, Value: t.Value}
 	}
 	return err
 }

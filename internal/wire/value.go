@@ -66,8 +66,7 @@ func (v Value) Field(name string) Value {
 	return Value{}
 }
 
-// Members yields an object's names, unescaped, and values, in the order sent; of another kind nothing. A name
-// is valid until the next step.
+// Members yields an object's names, unescaped, and values, in the order sent; of another kind nothing.
 func (v Value) Members() iter.Seq2[[]byte, Value] {
 	return func(yield func([]byte, Value) bool) {
 		if v.Kind() != Object {
@@ -98,14 +97,12 @@ func (v Value) Elems() iter.Seq[Value] {
 		if v.Kind() != Array {
 			return
 		}
-		var elem *Type
-		if v.typ != nil {
-			elem = v.typ.Elem
-		}
+		n := 0
 		for i, end := v.tok+1, v.doc.tape[v.tok].next; i < end; i = v.doc.tape[i].next {
-			if !yield(Value{doc: v.doc, typ: elem, tok: i}) {
+			if !yield(Value{doc: v.doc, typ: v.typ.element(n), tok: i}) {
 				return
 			}
+			n++
 		}
 	}
 }
