@@ -3,9 +3,11 @@ package lake
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -34,7 +36,10 @@ func (l *Lake) Delete(ctx context.Context, name string, rows []Row, how Encoding
 		return l.deleteEqual(ctx, name, rows)
 	}
 	mode, ok := map[Encoding]string{Positions: table.WriteModeMergeOnRead, Rewrite: table.WriteModeCopyOnWrite}[how]
-	if !ok {
+	switch {
+	case how == "":
+		return errors.New("a delete without a way (position, equality, rewrite)")
+	case !ok:
 		return fmt.Errorf("a delete by %s does not exist", how)
 	}
 	kinds, err := l.Deletes(ctx, name)
@@ -86,13 +91,16 @@ func anyOf(schema *iceberg.Schema, rows []Row) (iceberg.BooleanExpression, error
 
 // literal is a canonical text as iceberg-go's expressions take it.
 func literal(t iceberg.Type, text string) (iceberg.Literal, error) {
-	switch t.(type) {
+	switch t := t.(type) {
 	case iceberg.BinaryType, iceberg.FixedType:
 		v, err := hex.DecodeString(text)
 		if err != nil {
 			return nil, err
 		}
 		return iceberg.NewLiteral(v).To(t)
+	case iceberg.DecimalType:
+		v, err := parseDecimal(text, &arrow.Decimal128Type{Precision: int32(t.Precision()), Scale: int32(t.Scale())})
+		return iceberg.NewLiteral(iceberg.Decimal{Val: v, Scale: t.Scale()}), err
 	}
 	return iceberg.NewLiteral(text).To(t)
 }
@@ -116,7 +124,7 @@ func (l *Lake) deleteEqual(ctx context.Context, name string, keys []Row) error {
 }
 
 // equalityColumns are the fields by which rows are equal, and the columns of the table that writing the deletes needs:
-// those, and the sources of its partitions.
+// those, and the sources of its partitions, whole where these are nested.
 func equalityColumns(t *table.Table, key Row) (ids []int, columns *arrow.Schema, err error) {
 	var names []string
 	for _, column := range slices.Sorted(maps.Keys(key)) {
@@ -128,7 +136,8 @@ func equalityColumns(t *table.Table, key Row) (ids []int, columns *arrow.Schema,
 	}
 	spec := t.Spec()
 	for _, f := range spec.Fields() {
-		if source, _ := t.Schema().FindColumnName(f.SourceID()); !slices.Contains(names, source) {
+		source, _ := t.Schema().FindColumnName(f.SourceID())
+		if source, _, _ = strings.Cut(source, "."); !slices.Contains(names, source) {
 			names = append(names, source)
 		}
 	}

@@ -109,7 +109,8 @@ func (l *Lake) Load(ctx context.Context, name string) (*table.Table, error) {
 	return objectio.Table(ctx, l.catalog, Ident(name), l.files)
 }
 
-// Append adds rows as another writer would: one snapshot, nothing looked up.
+// Append adds rows as another writer would: one snapshot, a file for each partition, nothing looked up. iceberg-go
+// cannot do so in a table that is sorted by a nested column.
 func (l *Lake) Append(ctx context.Context, name string, rows []Row) error {
 	return l.write(ctx, name, rows, func(t *table.Table, r array.RecordReader) error {
 		_, err := t.Append(ctx, r, nil)
@@ -161,9 +162,6 @@ func (l *Lake) Rows(ctx context.Context, name string) (columns []Column, rows []
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, f := range t.Schema().Fields() {
-		columns = append(columns, Column{Name: f.Name, Type: typeText(f.Type), Required: f.Required})
-	}
 	if t, err = l.readable(t); err != nil {
 		return nil, nil, err
 	}
@@ -177,7 +175,23 @@ func (l *Lake) Rows(ctx context.Context, name string) (columns []Column, rows []
 		}
 		rows = appendRows(rows, batch)
 	}
-	return columns, rows, nil
+	return columnsOf(t), rows, nil
+}
+
+// Columns are a table's columns in order, without their defaults.
+func (l *Lake) Columns(ctx context.Context, name string) ([]Column, error) {
+	t, err := l.Load(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return columnsOf(t), nil
+}
+
+func columnsOf(t *table.Table) (columns []Column) {
+	for _, f := range t.Schema().Fields() {
+		columns = append(columns, Column{Name: f.Name, Type: typeText(f.Type), Required: f.Required})
+	}
+	return columns
 }
 
 func appendRows(rows []Row, batch arrow.RecordBatch) []Row {

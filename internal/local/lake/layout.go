@@ -104,27 +104,14 @@ func (l *Lake) Repartition(ctx context.Context, name string, texts []string) err
 		u := tx.UpdateSpec(true)
 		spec := t.Spec()
 		for _, f := range spec.Fields() {
-			if !hasField(want, f) {
-				u.RemoveField(f.Name)
-			}
+			u.RemoveField(f.Name)
 		}
 		for _, f := range want.Fields() {
 			column, _ := t.Schema().FindColumnName(f.SourceID())
-			if !hasField(&spec, f) {
-				u.AddField(column, f.Transform, f.Name)
-			}
+			u.AddField(column, f.Transform, f.Name) // one that was removed comes back as it was
 		}
 		return u.Commit()
 	})
-}
-
-func hasField(spec *iceberg.PartitionSpec, want iceberg.PartitionField) bool {
-	for _, f := range spec.Fields() {
-		if f.SourceID() == want.SourceID() && f.Transform.Equals(want.Transform) {
-			return true
-		}
-	}
-	return false
 }
 
 // Resort makes the given sort order the table's default.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/local/lake"
 )
@@ -69,7 +70,42 @@ func CompareTable(ctx context.Context, l *lake.Lake, name string, want TableEnd,
 			differences = append(differences, fmt.Sprintf("%s: the ledger is %s, expected %s", name, ledgerText(got), ledgerText(want.Ledger)))
 		}
 	}
+	found, err := compareFiles(ctx, l, name, want)
+	return append(differences, found...), err
+}
+
+// compareFiles compares the files of a table's head with the expected ones.
+func compareFiles(ctx context.Context, l *lake.Lake, name string, want TableEnd) (differences []string, err error) {
+	if want.Deletes != nil {
+		kinds, err := l.Deletes(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", name, err)
+		}
+		got := slices.Sorted(maps.Keys(kinds))
+		if wanted := slices.Compact(slices.Sorted(slices.Values(*want.Deletes))); !slices.Equal(got, wanted) {
+			differences = append(differences, fmt.Sprintf("%s: the delete files are of the kinds %s, expected %s", name, got, wanted))
+		}
+	}
+	if want.Files.Sorted {
+		faults, err := l.Unsorted(ctx, name, byFrazil)
+		if err != nil {
+			return nil, fmt.Errorf("table %s: %w", name, err)
+		}
+		for _, fault := range faults {
+			differences = append(differences, name+": "+fault)
+		}
+	}
 	return differences, nil
+}
+
+// byFrazil tells a snapshot of frazil by what its summary says of the ledger.
+func byFrazil(s *table.Snapshot) bool {
+	for key := range s.Summary.Properties {
+		if strings.HasPrefix(key, "frazil.") {
+			return true
+		}
+	}
+	return false
 }
 
 func offsets(l *ledger.Ledger) map[string]map[int32]int64 {

@@ -7,7 +7,6 @@ package scenario
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -39,18 +38,21 @@ type Table struct {
 	FormatVersion int               `yaml:"format_version"`
 	Schema        []Column          `yaml:"schema"`
 	Key           []string          `yaml:"key"`
+	PartitionBy   []string          `yaml:"partition_by"`
+	SortBy        []string          `yaml:"sort_by"`
 	Properties    map[string]string `yaml:"properties"`
 	Rows          []Row             `yaml:"rows"`
 }
 
 // Column is a column of a table.
 type Column struct {
-	Name     string `yaml:"name"`
-	Type     string `yaml:"type"`
-	Required bool   `yaml:"required"`
+	Name     string  `yaml:"name"`
+	Type     string  `yaml:"type"`
+	Required bool    `yaml:"required"`
+	Default  *string `yaml:"default"` // initial-default and write-default, of format version 3
 }
 
-// Row holds a row's literals by column; one that is left out is NULL.
+// Row holds a row's literals by column; one that is left out is NULL. Literals of nested types are YAML or JSON.
 type Row map[string]yaml.Node
 
 // Entry is one step: exactly one of its members is there.
@@ -86,16 +88,20 @@ type Fault struct {
 type Foreign struct {
 	Table  string `yaml:"table"`
 	Action string `yaml:"action"`
-	Rows   []Row  `yaml:"rows"`  // of append
+	Rows   []Row  `yaml:"rows"`  // of append; of delete: the columns by which rows are found
+	How    string `yaml:"how"`   // of delete: position (on format version 3 a vector), equality or rewrite
 	Keep   int    `yaml:"keep"`  // of expire
 	Steps  int    `yaml:"steps"` // of rollback
 }
 
 // Alter is what the table's owner changes.
 type Alter struct {
-	Table      string            `yaml:"table"`
-	Schema     []Column          `yaml:"schema"`
-	Properties map[string]string `yaml:"properties"`
+	Table         string            `yaml:"table"`
+	Schema        []Column          `yaml:"schema"`
+	PartitionBy   *[]string         `yaml:"partition_by"`
+	SortBy        *[]string         `yaml:"sort_by"`
+	FormatVersion int               `yaml:"format_version"`
+	Properties    map[string]string `yaml:"properties"`
 }
 
 // Expect is the end that the scenario has to come to.
@@ -113,6 +119,35 @@ type TableEnd struct {
 	Rows      *[]Row                     `yaml:"rows"`
 	Snapshots *int                       `yaml:"snapshots"`
 	Ledger    map[string]map[int32]int64 `yaml:"ledger"`
+	Deletes   *Kinds                     `yaml:"deletes"`
+	Files     FilesEnd                   `yaml:"files"`
+}
+
+// FilesEnd is what the files that frazil wrote have to be.
+type FilesEnd struct {
+	Sorted bool `yaml:"sorted"` // each claims the table's sort order, and is sorted
+}
+
+// Kinds are the kinds of delete files that a table's head has, as a set: position, vectors, equality. It is written as a
+// list, or as one kind, or as none.
+type Kinds []lake.Kind
+
+// UnmarshalYAML reads a list or a scalar.
+func (k *Kinds) UnmarshalYAML(node *yaml.Node) error {
+	var names []string
+	if err := node.Decode(&names); err != nil {
+		names = []string{node.Value}
+	}
+	*k = Kinds{}
+	for _, name := range names {
+		switch kind := lake.Kind(name); {
+		case kind == lake.PositionFiles || kind == lake.Vectors || kind == lake.EqualityFiles:
+			*k = append(*k, kind)
+		case name != "none" || len(names) > 1:
+			return fmt.Errorf("line %d: deletes: %q is none of position, vectors, equality, none", node.Line, name)
+		}
+	}
+	return nil
 }
 
 // Read reads a scenario file. A key that does not exist, or does not exist yet, is an error that names it.
@@ -189,54 +224,4 @@ func content(text, encoded *string) ([]byte, error) {
 		return base64.StdEncoding.DecodeString(*encoded)
 	}
 	return nil, nil
-}
-
-// Spec is the table as package lake makes it.
-func (t *Table) Spec() lake.Spec {
-	s := lake.Spec{Name: t.Name, Version: t.FormatVersion, Key: t.Key, Properties: t.Properties}
-	for _, c := range t.Schema {
-		s.Columns = append(s.Columns, lake.Column{Name: c.Name, Type: c.Type, Required: c.Required})
-	}
-	return s
-}
-
-// Create makes the table, with its rows in one snapshot if there are any.
-func (t *Table) Create(ctx context.Context, l *lake.Lake) error {
-	spec := t.Spec()
-	rows, err := literals(spec.Columns, t.Rows)
-	if err != nil {
-		return fmt.Errorf("table %s: %w", t.Name, err)
-	}
-	if err := l.Create(ctx, spec); err != nil || len(rows) == 0 {
-		return err
-	}
-	return l.Append(ctx, t.Name, rows)
-}
-
-// literals are rows in the canonical form of their columns' types.
-func literals(columns []lake.Column, rows []Row) ([]lake.Row, error) {
-	types := map[string]string{}
-	for _, c := range columns {
-		types[c.Name] = c.Type
-	}
-	var out []lake.Row
-	for i, r := range rows {
-		row := lake.Row{}
-		for name, node := range r {
-			typ, ok := types[name]
-			if !ok {
-				return nil, fmt.Errorf("row %d: the table has no column %s", i, name)
-			}
-			if node.Tag == "!!null" {
-				continue
-			}
-			text, err := lake.Canonical(typ, node.Value)
-			if err != nil {
-				return nil, fmt.Errorf("row %d: column %s: %w", i, name, err)
-			}
-			row[name] = text
-		}
-		out = append(out, row)
-	}
-	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/lake"
 )
 
 // fault makes the catalog or the store answer one request of the next invocation wrongly.
@@ -60,7 +61,7 @@ func (w *world) fault(f *Fault) error {
 // kindOf tells what an object of a commit is by its name.
 func kindOf(path string) string {
 	switch name := path[strings.LastIndexByte(path, '/')+1:]; {
-	case strings.HasSuffix(name, "-deletes.parquet"):
+	case strings.HasSuffix(name, "-deletes.parquet"), strings.HasSuffix(name, ".puffin"):
 		return "deletes"
 	case strings.HasSuffix(name, ".parquet"):
 		return "data"
@@ -74,16 +75,24 @@ func kindOf(path string) string {
 
 // alter does what the table's owner does.
 func (w *world) alter(ctx context.Context, a *Alter) error {
-	if a.Properties != nil {
-		if err := w.lake.SetProperties(ctx, a.Table, a.Properties); err != nil {
-			return fmt.Errorf("alter: %w", err)
+	var steps []func() error
+	step := func(wanted bool, do func() error) {
+		if wanted {
+			steps = append(steps, do)
 		}
 	}
-	if a.Schema == nil {
-		return nil
+	step(a.FormatVersion != 0, func() error { return w.lake.Upgrade(ctx, a.Table, a.FormatVersion) })
+	step(a.Properties != nil, func() error { return w.lake.SetProperties(ctx, a.Table, a.Properties) })
+	step(a.Schema != nil, func() error { return w.lake.Alter(ctx, a.Table, columns(a.Schema)) })
+	step(a.PartitionBy != nil, func() error { return w.lake.Repartition(ctx, a.Table, *a.PartitionBy) })
+	step(a.SortBy != nil, func() error { return w.lake.Resort(ctx, a.Table, *a.SortBy) })
+	if len(steps) == 0 {
+		return fmt.Errorf("alter: table %s: nothing to change", a.Table)
 	}
-	if err := w.lake.Alter(ctx, a.Table, (&Table{Schema: a.Schema}).Spec().Columns); err != nil {
-		return fmt.Errorf("alter: %w", err)
+	for _, do := range steps {
+		if err := do(); err != nil {
+			return fmt.Errorf("alter: %w", err)
+		}
 	}
 	return nil
 }
@@ -92,7 +101,9 @@ func (w *world) alter(ctx context.Context, a *Alter) error {
 func (w *world) foreign(ctx context.Context, f *Foreign) (err error) {
 	switch f.Action {
 	case "append":
-		err = w.append(ctx, f)
+		err = w.withRows(ctx, f, func(rows []lake.Row) error { return w.lake.Append(ctx, f.Table, rows) })
+	case "delete":
+		err = w.withRows(ctx, f, func(rows []lake.Row) error { return w.lake.Delete(ctx, f.Table, rows, lake.Encoding(f.How)) })
 	case "compact":
 		err = w.lake.Compact(ctx, f.Table)
 	case "expire":
@@ -108,8 +119,9 @@ func (w *world) foreign(ctx context.Context, f *Foreign) (err error) {
 	return nil
 }
 
-func (w *world) append(ctx context.Context, f *Foreign) error {
-	columns, _, err := w.lake.Rows(ctx, f.Table)
+// withRows does something with the rows of an entry in canonical form.
+func (w *world) withRows(ctx context.Context, f *Foreign, do func([]lake.Row) error) error {
+	columns, err := w.lake.Columns(ctx, f.Table)
 	if err != nil {
 		return err
 	}
@@ -117,5 +129,5 @@ func (w *world) append(ctx context.Context, f *Foreign) error {
 	if err != nil {
 		return err
 	}
-	return w.lake.Append(ctx, f.Table, rows)
+	return do(rows)
 }
