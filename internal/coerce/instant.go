@@ -86,7 +86,7 @@ func fromInteger(n int64, unit string) (at instant) {
 	}
 	if unit == "ns" || at.outside(years) != 0 {
 		at.infinite = infinities[unit][n]
-		at.overflown = at.sec < oldest
+		at.overflown = at.infinite == 0 && at.sec < oldest
 	}
 	return at
 }

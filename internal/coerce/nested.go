@@ -267,14 +267,14 @@ func (t *dictionary) object(v wire.Value, c *rows.Cell) error {
 
 // name reads a member's name, which is a text also where the key is none.
 func (t *dictionary) name(name []byte, c *rows.Cell) error {
+	if t.floats {
+		if v, err := t.scratch.bare.JSON(name); err == nil {
+			return t.named(v, c)
+		}
+	}
 	v, err := t.scratch.bare.Bare(name)
 	if err != nil {
 		return err
-	}
-	if t.floats {
-		if number, err := t.scratch.bare.JSON(name); err == nil {
-			v = number
-		}
 	}
 	return t.named(v, c)
 }
