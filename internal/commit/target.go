@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/locate"
@@ -23,10 +24,11 @@ func (b Base) path(folder, name string) string {
 	return strings.TrimRight(b.Table.Location(), "/") + "/" + folder + "/" + name
 }
 
-// Source is what package locate has to know of a table to read its current snapshot.
-func Source(t *table.Table) locate.Table {
+// Source is what package locate has to know of a table to read its current snapshot. Defaults are the initial defaults of
+// its fields.
+func Source(t *table.Table, defaults map[int]arrow.Array) locate.Table {
 	m := t.Metadata()
-	out := locate.Table{Schemas: []*iceberg.Schema{m.CurrentSchema()}, Specs: m.PartitionSpecs()}
+	out := locate.Table{Schemas: []*iceberg.Schema{m.CurrentSchema()}, Specs: m.PartitionSpecs(), Defaults: defaults}
 	if s := m.CurrentSnapshot(); s != nil {
 		out.ManifestList = s.ManifestList
 	}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/frazil/frazil/internal/coerce"
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/merge"
@@ -104,7 +105,11 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 
 // resolve settles the batch against the head.
 func (t *target) resolve(ctx context.Context) (*locate.Snapshot, *resolve.Outcome, error) {
-	live, err := locate.Open(ctx, t.catalog, commit.Source(t.head))
+	defaults, err := coerce.InitialDefaults(t.head.Schema())
+	if err != nil {
+		return nil, nil, err
+	}
+	live, err := locate.Open(ctx, t.catalog, commit.Source(t.head, defaults))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -17,29 +17,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sample makes a random value of a type, as JSON that a record carries it in. Few values, so that rows often share one.
-var sample = map[string]func(r *rand.Rand) string{
-	"boolean":        func(r *rand.Rand) string { return pickOf(r, "true", "false") },
-	"int":            func(r *rand.Rand) string { return pickOf(r, "-2147483648", "-7", "0", "13", "2147483647") },
-	"long":           func(r *rand.Rand) string { return pickOf(r, "-9223372036854775808", "-1", "0", "9007199254740993", "9223372036854775807") },
-	"float":          func(r *rand.Rand) string { return pickOf(r, "-1.5", "0.25", "3.4028235e38", `"NaN"`, `"-Infinity"`) },
-	"double":         func(r *rand.Rand) string { return pickOf(r, "-0.1", "2.5", "1.7976931348623157e308", `"NaN"`, `"Infinity"`) },
-	"decimal(9, 2)":  func(r *rand.Rand) string { return pickOf(r, `"-9999999.99"`, `"-0.01"`, `"0"`, `"12.30"`) },
-	"decimal(38, 5)": func(r *rand.Rand) string { return pickOf(r, `"-1234567890123456789012345678901.5"`, `"0.00001"`, `"99"`) },
-	"date":           func(r *rand.Rand) string { return pickOf(r, `"1965-03-31"`, `"1969-12-31"`, `"1970-01-01"`, `"2024-02-29"`, `"2024-03-01"`) },
-	"time":           func(r *rand.Rand) string { return pickOf(r, `"00:00:00"`, `"06:07:08.123456"`, `"23:59:59.999999"`) },
-	"timestamp":      func(r *rand.Rand) string { return pickOf(r, `"1965-03-31T23:00:00"`, `"1969-12-31T23:59:59.999999"`, `"2024-03-05T06:07:08.1"`, `"2024-03-05T07:00:00"`) },
-	"timestamptz":    func(r *rand.Rand) string { return pickOf(r, `"1965-03-31T23:00:00Z"`, `"1969-12-31T23:59:59.999999Z"`, `"2024-03-05T06:07:08+02:00"`) },
-	"string":         func(r *rand.Rand) string { return pickOf(r, `""`, `"é"`, `"north/west=1"`, `"a text that is longer than sixteen code points"`, `"z\u0000"`) },
-	"uuid":           func(r *rand.Rand) string { return pickOf(r, `"00000000-0000-4000-8000-000000000001"`, `"F47AC10B-58CC-4372-A567-0E02B2C3D479"`) },
-	"fixed[3]":       func(r *rand.Rand) string { return pickOf(r, `"000000"`, `"ff00ff"`) },
-	"binary":         func(r *rand.Rand) string { return pickOf(r, `""`, `"00ff"`, `"ffffffffffffffffffffffffffffffffffffffff"`) },
-	"timestamp_ns":   func(r *rand.Rand) string { return pickOf(r, `"1965-03-31T23:00:00.000000001"`, `"2024-03-05T06:07:08.123456789"`) },
-	"list<int>":      func(r *rand.Rand) string { return pickOf(r, `[]`, `[1,null,3]`, `[7]`) },
-	"struct<a: long, b: list<string>>": func(r *rand.Rand) string {
-		return pickOf(r, `{"a":1,"b":["x","y"]}`, `{"a":null,"b":null}`, `{"a":-5,"b":[]}`)
-	},
-	"map<string, double>": func(r *rand.Rand) string { return pickOf(r, `{}`, `{"k":1.5}`, `{"k":null,"l":2.0}`) },
+// samples are values of each type, as JSON that a record carries them in: few, so that rows often share one.
+var samples = map[string][]string{
+	"boolean":                          {"true", "false"},
+	"int":                              {"-2147483648", "-7", "0", "13", "2147483647"},
+	"long":                             {"-9223372036854775808", "-1", "0", "9007199254740993", "9223372036854775807"},
+	"float":                            {"-1.5", "0.25", "3.4028235e38", `"NaN"`, `"-Infinity"`},
+	"double":                           {"-0.1", "2.5", "1.7976931348623157e308", `"NaN"`, `"Infinity"`},
+	"decimal(9, 2)":                    {`"-9999999.99"`, `"-0.01"`, `"0"`, `"12.30"`},
+	"decimal(38, 5)":                   {`"-1234567890123456789012345678901.5"`, `"0.00001"`, `"99"`},
+	"date":                             {`"1965-03-31"`, `"1969-12-31"`, `"1970-01-01"`, `"2024-02-29"`, `"2024-03-01"`},
+	"time":                             {`"00:00:00"`, `"06:07:08.123456"`, `"23:59:59.999999"`},
+	"timestamp":                        {`"1965-03-31T23:00:00"`, `"1969-12-31T23:59:59.999999"`, `"2024-03-05T06:07:08.1"`, `"2024-03-05T07:00:00"`},
+	"timestamptz":                      {`"1965-03-31T23:00:00Z"`, `"1969-12-31T23:59:59.999999Z"`, `"2024-03-05T06:07:08+02:00"`},
+	"string":                           {`""`, `"é"`, `"north/west=1"`, `"a text that is longer than sixteen code points"`, `"z\u0000"`},
+	"uuid":                             {`"00000000-0000-4000-8000-000000000001"`, `"F47AC10B-58CC-4372-A567-0E02B2C3D479"`},
+	"fixed[3]":                         {`"000000"`, `"ff00ff"`},
+	"binary":                           {`""`, `"00ff"`, `"ffffffffffffffffffffffffffffffffffffffff"`},
+	"timestamp_ns":                     {`"1965-03-31T23:00:00.000000001"`, `"2024-03-05T06:07:08.123456789"`},
+	"list<int>":                        {`[]`, `[1,null,3]`, `[7]`},
+	"struct<a: long, b: list<string>>": {`{"a":1,"b":["x","y"]}`, `{"a":null,"b":null}`, `{"a":-5,"b":[]}`},
+	"map<string, double>":              {`{}`, `{"k":1.5}`, `{"k":null,"l":2.0}`},
 }
 
 func pickOf[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
@@ -77,7 +75,7 @@ func newShape(t *testing.T, seed uint64) *shape {
 	for i, typ := range keyTypes {
 		s.columns = append(s.columns, lake.Column{Name: fmt.Sprintf("k%d", i), Type: typ, Required: true})
 	}
-	types := slices.Sorted(maps.Keys(sample))
+	types := slices.Sorted(maps.Keys(samples))
 	s.r.Shuffle(len(types), func(i, j int) { types[i], types[j] = types[j], types[i] })
 	for i, typ := range types[:8] {
 		if typ == "timestamp_ns" && s.version < 3 {
@@ -89,7 +87,7 @@ func newShape(t *testing.T, seed uint64) *shape {
 	for range 14 {
 		key := map[string]string{}
 		for _, c := range s.columns[:len(keyTypes)] {
-			key[c.Name] = sample[c.Type](s.r)
+			key[c.Name] = pickOf(s.r, samples[c.Type]...)
 		}
 		if id := s.id(key); !seen[id] {
 			seen[id] = true
@@ -147,7 +145,7 @@ func (s *shape) row(key map[string]string) map[string]string {
 	row := maps.Clone(key)
 	for _, c := range s.columns[len(key):] {
 		if s.r.IntN(5) > 0 {
-			row[c.Name] = sample[c.Type](s.r)
+			row[c.Name] = pickOf(s.r, samples[c.Type]...)
 		}
 	}
 	return row
@@ -186,11 +184,14 @@ func (s *shape) literals(values map[string]string) lake.Row {
 	out := lake.Row{}
 	for _, c := range s.columns {
 		v, ok := values[c.Name]
-		if !ok {
+		if !ok && c.Default == nil {
 			continue
 		}
 		var text string
-		if json.Unmarshal([]byte(v), &text) != nil {
+		switch {
+		case !ok:
+			text = *c.Default
+		case json.Unmarshal([]byte(v), &text) != nil:
 			text = v
 		}
 		canonical, err := lake.Canonical(c.Type, text)
@@ -220,7 +221,13 @@ func (s *shape) foreign() error {
 	}
 	delete(s.want, s.id(key))
 	s.note("another writer deletes %s by %s", object(key), how)
-	return s.lake.Delete(s.Context(), s.name, []lake.Row{s.literals(key)}, how)
+	literals := s.literals(key)
+	for name := range literals {
+		if _, ok := key[name]; !ok {
+			delete(literals, name) // a default
+		}
+	}
+	return s.lake.Delete(s.Context(), s.name, []lake.Row{literals}, how)
 }
 
 // alter is what the table's owner does.
@@ -243,8 +250,12 @@ func (s *shape) alter() error {
 		return s.lake.Upgrade(s.Context(), s.name, 3)
 	}
 	c := lake.Column{Name: "added" + strconv.Itoa(len(s.columns)), Type: pickOf(s.r, "int", "string", "date")}
+	if s.version == 3 && s.r.IntN(2) == 0 {
+		value := map[string]string{"int": "-7", "string": "filled", "date": "1969-12-31"}[c.Type]
+		c.Default = &value
+	}
 	s.columns = append(s.columns, c)
-	s.note("add %s %s", c.Name, c.Type)
+	s.note("add %s %s, default %v", c.Name, c.Type, c.Default != nil)
 	return s.lake.Alter(s.Context(), s.name, s.columns)
 }
 

@@ -12,7 +12,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
 	"golang.org/x/sync/errgroup"
 )
@@ -22,6 +24,9 @@ type Table struct {
 	ManifestList string            // of the snapshot; empty: the table has none
 	Schemas      []*iceberg.Schema // of today first, then those of the past: deletes may speak of columns that are gone
 	Specs        []iceberg.PartitionSpec
+	// Defaults are the initial defaults of today's fields by id, each as an array of one value: what rows have in files
+	// that are older than the field.
+	Defaults map[int]arrow.Array
 }
 
 // Snapshot is the live files of one snapshot.
@@ -31,7 +36,7 @@ type Snapshot struct {
 	Deletes   []File // position deletes and deletion vectors
 	Equality  []File // equality deletes
 
-	table Table
+	Table Table // that it is of
 }
 
 // Manifest is a manifest with its live entries.
@@ -48,7 +53,7 @@ type File struct {
 
 // Of is the snapshot that has the given live files.
 func Of(t Table, files []File) *Snapshot {
-	s := &Snapshot{table: t}
+	s := &Snapshot{Table: t}
 	for _, f := range files {
 		switch f.ContentType() {
 		case iceberg.EntryContentData:
@@ -107,18 +112,24 @@ func Open(ctx context.Context, store tablefile.Store, t Table) (*Snapshot, error
 
 // field is a column by its id as deletes and keys need it, also of one that was dropped since.
 func (s *Snapshot) field(id int) (tablefile.Field, error) {
-	for _, schema := range s.table.Schemas {
-		if f, ok := schema.FindFieldByID(id); ok {
-			return tablefile.Field{ID: id, Type: f.Type}, nil
+	for _, schema := range s.Table.Schemas {
+		f, ok := schema.FindFieldByID(id)
+		if !ok {
+			continue
 		}
+		out := tablefile.Field{ID: id, Type: f.Type}
+		if value, ok := s.Table.Defaults[id]; ok {
+			out.Missing = rows.AppendPart([]byte{}, f.Type, value, 0)
+		}
+		return out, nil
 	}
 	return tablefile.Field{}, fmt.Errorf("no schema of the table has a column of id %d", id)
 }
 
 // global reports whether a delete file speaks of all partitions: it is written by a spec without any.
 func (s *Snapshot) global(f File) bool {
-	i := slices.IndexFunc(s.table.Specs, func(spec iceberg.PartitionSpec) bool { return spec.ID() == int(f.SpecID()) })
-	return i < 0 || s.table.Specs[i].IsUnpartitioned()
+	i := slices.IndexFunc(s.Table.Specs, func(spec iceberg.PartitionSpec) bool { return spec.ID() == int(f.SpecID()) })
+	return i < 0 || s.Table.Specs[i].IsUnpartitioned()
 }
 
 // PartitionKey tells partitions apart, also those of different specs.

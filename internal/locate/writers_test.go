@@ -66,7 +66,7 @@ func (s shop) table(name string, types []iceberg.Type, appends ...[]lake.Row) *l
 	if err != nil {
 		s.Fatal(err)
 	}
-	snapshot, err := locate.Open(s.Context(), s.store, commit.Source(loaded))
+	snapshot, err := locate.Open(s.Context(), s.store, commit.Source(loaded, nil))
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/extensions"
+	"github.com/apache/iceberg-go"
 )
 
 // Cell is one typed value on its way into a column. The column's type says which field counts: Int for boolean (0, 1),
@@ -35,6 +36,13 @@ func (c *Cell) Add() *Cell {
 		c.Children = append(c.Children, Cell{})
 	}
 	return &c.Children[n]
+}
+
+// Value is an array of one value, a cell of type t.
+func Value(t iceberg.Type, c *Cell) arrow.Array {
+	b := newBuilder(arrowType(t))
+	newAppender(b)(c)
+	return b.NewArray()
 }
 
 // appender appends a cell to a column.

@@ -84,13 +84,13 @@ func count(a arrow.Array, i int) int64 {
 // widened is a value of a column that was a date when it was written, and is a timestamp now (spec, type promotion).
 func widened(t iceberg.Type, a arrow.Array, v int64) int64 {
 	if _, date := a.(*array.Date32); date {
-		return midnight(t, v)
+		return Midnight(t, v)
 	}
 	return v
 }
 
-// midnight is the begin of a day as a timestamp of type t, the nearest that t can say; of another type the day itself.
-func midnight(t iceberg.Type, day int64) int64 {
+// Midnight is the begin of a day as a timestamp of type t, the nearest that t can say; of another type the day itself.
+func Midnight(t iceberg.Type, day int64) int64 {
 	const microseconds = 24 * 60 * 60 * 1_000_000
 	switch t.(type) {
 	case iceberg.TimestampType, iceberg.TimestampTzType:
@@ -147,7 +147,7 @@ func BoundPart(t iceberg.Type, bound []byte) ([]byte, error) {
 	case 1:
 		return AppendInt(nil, int64(bound[0])), nil
 	case 4: // also of a long that was an int when the file was written, or of a timestamp that was a date
-		return AppendInt(nil, midnight(t, int64(int32(binary.LittleEndian.Uint32(bound))))), nil
+		return AppendInt(nil, Midnight(t, int64(int32(binary.LittleEndian.Uint32(bound))))), nil
 	case 8:
 		return AppendInt(nil, int64(binary.LittleEndian.Uint64(bound))), nil
 	}

@@ -9,7 +9,7 @@ import (
 func (w *writer) carry(p *pile) error {
 	schema := w.outcome.Batch.Schema
 	for _, t := range w.touched() {
-		r, err := tablefile.Rows(w.ctx, w.store, t.File.File, schema.Arrow(), w.target.Defaults)
+		r, err := tablefile.Rows(w.ctx, w.store, t.File.File, schema.Arrow(), w.live.Table.Defaults)
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/resolve"
@@ -39,9 +38,6 @@ type Target struct {
 	Layout  Layout
 	// Global is a spec without partitions: an equality delete that is written by it speaks of the whole table.
 	Global iceberg.PartitionSpec
-	// Defaults are the initial defaults of fields by id, each as an array of one value: what rows have in files that are
-	// older than the field.
-	Defaults map[int]arrow.Array
 	// Path is where a data or delete file of the given name goes.
 	Path func(name string) string
 }

@@ -252,7 +252,7 @@ func (c *column) page(n int64) (err error) {
 	case *file.Int32ColumnChunkReader:
 		c.i32 = buffer(c.i32)
 		rowCount, _, err = r.ReadBatchInPage(n, c.i32, c.levels, nil)
-		value = func(i int) { c.number(int64(c.i32[i])) }
+		value = func(i int) { c.number(rows.Midnight(c.typ, int64(c.i32[i]))) } // of a timestamp that was a date
 	case *file.Float32ColumnChunkReader:
 		c.f32 = buffer(c.f32)
 		rowCount, _, err = r.ReadBatchInPage(n, c.f32, c.levels, nil)
