@@ -3,6 +3,7 @@ package commit
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/locate"
@@ -142,7 +143,7 @@ func (m *manifests) written(content iceberg.ManifestContent, specID int32, fill 
 	}
 	var buf bytes.Buffer
 	version := m.table.Metadata().Version()
-	w, err := iceberg.NewManifestWriter(version, &buf, spec, m.schemaOf(spec), m.Snapshot, iceberg.WithManifestWriterContent(content))
+	w, err := iceberg.NewManifestWriter(version, &buf, avroSpec(spec), m.schemaOf(spec), m.Snapshot, iceberg.WithManifestWriterContent(content))
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +156,34 @@ func (m *manifests) written(content iceberg.ManifestContent, specID int32, fill 
 	path := m.base.path("metadata", fmt.Sprintf("%s-m%d.avro", m.id, len(m.list)))
 	m.Objects = append(m.Objects, stage.Object{Path: path, Data: buf.Bytes()})
 	return w.ToManifestFile(path, int64(buf.Len()), iceberg.WithManifestFileContent(content))
+}
+
+// avroSpec is a spec whose names can stand in an Avro schema, which those of nested columns, and of many a source, cannot.
+// Readers find partition values by field id.
+func avroSpec(spec iceberg.PartitionSpec) iceberg.PartitionSpec {
+	var fields []iceberg.PartitionField
+	for _, f := range spec.Fields() {
+		f.Name = avroName(f.Name)
+		fields = append(fields, f)
+	}
+	return iceberg.NewPartitionSpecID(spec.ID(), fields...)
+}
+
+// avroName spells a name with letters, digits and underscores, as Iceberg's Java library does: each other character by its
+// code, and an underscore before a leading digit.
+func avroName(name string) string {
+	var out strings.Builder
+	for i, c := range name {
+		switch {
+		case c == '_', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', i > 0 && c >= '0' && c <= '9':
+			out.WriteRune(c)
+		case c >= '0' && c <= '9':
+			out.WriteString("_" + string(c))
+		default:
+			fmt.Fprintf(&out, "_x%X", c)
+		}
+	}
+	return out.String()
 }
 
 func (m *manifests) encode(sequence int64) ([]byte, *int64, error) {

@@ -1,11 +1,14 @@
 package ingest_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/stack"
 )
 
@@ -86,4 +89,42 @@ func TestFilesStayBelowTheTablesLocation(t *testing.T) {
 		}
 	}
 	w.wantRows("id=1 n=11")
+}
+
+// Iceberg's own name of a partition by a nested column has a dot, which no Avro schema takes; sources have columns with
+// blanks.
+func TestPartitionsOfAnyNameAreWritten(t *testing.T) {
+	t.Parallel()
+	spec := shopOrders
+	spec.Columns = append(slices.Clone(spec.Columns), lake.Column{Name: "addr", Type: "struct<city: string>"}, lake.Column{Name: "2nd größe", Type: "int"})
+	w := newWorld(t, spec, `topics: [orders], format: flat`)
+	w.alter(func(tx *table.Transaction) error {
+		return tx.UpdateSpec(true).AddField("addr.city", iceberg.IdentityTransform{}, "addr.city").
+			AddField("2nd größe", iceberg.BucketTransform{NumBuckets: 2}, "2nd größe (2)").Commit()
+	})
+	p := w.pipeline()
+	w.must(deliver(t.Context(), p, flat(partition(0), 0, `{"id":1,"n":1,"addr":{"city":"Bath"},"2nd größe":5}`), flat(partition(0), 1, `{"id":2,"addr":null}`)))
+	w.must(deliver(t.Context(), p, flat(partition(0), 2, `{"id":1,"n":2,"addr":{"city":"Ely"}}`)))
+	w.must(deliver(t.Context(), w.pipeline(), flat(partition(0), 3, `{"id":1,"n":3,"addr":{"city":"Bath"}}`)))
+	w.wantRows(`id=1 n=3 addr={"city":"Bath"}`, `id=2`)
+}
+
+// The column that a spec of the past was made of may be gone; files of that spec still have their partitions.
+func TestFilesOfASpecWhoseColumnIsGoneCanBeReplaced(t *testing.T) {
+	t.Parallel()
+	for _, deletes := range []string{"position", "rewrite"} {
+		for _, version := range []int{2, 3} {
+			spec := shopOrders
+			spec.Version, spec.Partition = version, []string{"identity(n)"}
+			w := newWorld(t, spec, "topics: [orders], format: flat, deletes: "+deletes)
+			p := w.pipeline()
+			w.must(deliver(t.Context(), p, flat(partition(0), 0, `{"id":1,"n":1}`), flat(partition(0), 1, `{"id":2,"n":1}`), flat(partition(0), 2, `{"id":3,"n":2}`)))
+			w.must(w.lake.Repartition(t.Context(), w.name, nil))
+			w.must(w.lake.Alter(t.Context(), w.name, []lake.Column{{Name: "id", Type: "long", Required: true}, {Name: "m", Type: "int"}}))
+			w.must(deliver(t.Context(), p, flat(partition(0), 3, `{"id":2,"m":5}`)))
+			w.must(deliver(t.Context(), p, gone(partition(0), 4, `{"id":3}`)))
+			w.must(deliver(t.Context(), p, flat(partition(0), 5, `{"id":1,"m":7}`)))
+			w.wantRows("id=1 m=7", "id=2 m=5")
+		}
+	}
 }
