@@ -13,7 +13,7 @@ import (
 	"github.com/frazil/frazil/internal/wire"
 )
 
-// defaultCell is a field's write-default as a cell, nil if it has none. Values are in Iceberg's JSON form (spec, appendix
+// defaultCell is a field's default as a cell, nil if it has none. Values are in Iceberg's JSON form (spec, appendix
 // D), or in the Go types that iceberg-go has for them.
 func defaultCell(t iceberg.Type, value any) (*rows.Cell, error) {
 	if value == nil {
@@ -21,12 +21,12 @@ func defaultCell(t iceberg.Type, value any) (*rows.Cell, error) {
 	}
 	text, err := defaultText(t, value)
 	if err != nil {
-		return nil, fmt.Errorf("its write-default: %w", err)
+		return nil, fmt.Errorf("its default: %w", err)
 	}
 	var doc wire.Doc
 	v, err := doc.JSON(text)
 	if err != nil {
-		return nil, fmt.Errorf("its write-default: %w", err)
+		return nil, fmt.Errorf("its default: %w", err)
 	}
 	if s, ok := t.(*iceberg.StructType); ok {
 		return structDefault(s, v)
@@ -38,7 +38,7 @@ func defaultCell(t iceberg.Type, value any) (*rows.Cell, error) {
 	}
 	var c rows.Cell
 	if err := parse(v, &c); err != nil {
-		return nil, fmt.Errorf("its write-default %w", err)
+		return nil, fmt.Errorf("its default %w", err)
 	}
 	c.Bytes = bytes.Clone(c.Bytes)
 	return &c, nil
@@ -71,7 +71,7 @@ func defaultText(t iceberg.Type, value any) ([]byte, error) {
 // structDefault is the empty struct, whose fields have their own defaults: the only one that there is.
 func structDefault(t *iceberg.StructType, v wire.Value) (*rows.Cell, error) {
 	if v.Kind() != wire.Object || v.Len() > 0 {
-		return nil, errors.New("its write-default: one of a struct has to be {}")
+		return nil, errors.New("its default: one of a struct has to be {}")
 	}
 	var c rows.Cell
 	for _, f := range t.FieldList {

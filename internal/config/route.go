@@ -110,17 +110,16 @@ func (d routeDoc) checkRules(r *Route, absent Rule, at string, p *problems) {
 	r.UnknownColumns = choose(at+".unknown_columns", Rule(d.UnknownColumns), Error, p, Error, Ignore)
 }
 
-// checkEquality finds the rules that keep cells of the row that is there: equality deletes never look it up. A rule that
-// the document does not give keeps nothing then; what it would have kept is refused.
+// checkEquality finds the rules that keep cells of the row that is there: equality deletes never look it up. Where the
+// document does not say keep, it is a default that refuses what it cannot keep.
 func (d routeDoc) checkEquality(at string, p *problems) {
-	if Deletes(d.Deletes) != Equality {
-		return
-	}
-	for i, node := range []yaml.Node{d.Absent, d.Unavailable} {
-		if text, _ := word(node); Rule(text) == Keep {
-			p.add("%s.%s: keep looks rows up, and deletes: equality never does", at, []string{"absent", "unavailable"}[i])
+	check := func(name string, n yaml.Node) {
+		if text, _ := word(n); Rule(text) == Keep && Deletes(d.Deletes) == Equality {
+			p.add("%s.%s: keep looks rows up, and deletes: equality never does", at, name)
 		}
 	}
+	check("absent", d.Absent)
+	check("unavailable", d.Unavailable)
 }
 
 func checkTopics(topics []string, at string, p *problems) {
