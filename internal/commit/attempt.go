@@ -66,7 +66,13 @@ func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans,
 		table.AssertCurrentSchemaID(schema), // rows coerced for another schema may lack what the records have
 		table.AssertDefaultSpecID(meta.DefaultPartitionSpec()),
 	}
-	a.updates = append(a.addSpec(files), table.NewSetPropertiesUpdate(moved), table.NewAddSnapshotUpdate(snapshot), a.moveMain(meta))
+	if spec := a.addSpec(files); spec != nil {
+		a.updates = spec
+		if last := meta.LastPartitionSpecID(); last != nil {
+			a.requirements = append(a.requirements, table.AssertLastAssignedPartitionID(*last))
+		}
+	}
+	a.updates = append(a.updates, table.NewSetPropertiesUpdate(moved), table.NewAddSnapshotUpdate(snapshot), a.moveMain(meta))
 	return a, nil
 }
 

@@ -199,12 +199,17 @@ func (j *journey) check() error {
 // faults, processes and other writers, read back by another implementation.
 func TestTheTableEqualsThePlainMapOfItsHistory(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(7) {
+	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 2))
 			partitions := 1 + r.IntN(3)
-			w := newWorld(t, shopOrders, "topics: [orders], format: debezium")
+			spec, deletes := shopOrders, []string{"position", "rewrite", "equality"}[seed/2%3]
+			spec.Version = 2 + int(seed%2)
+			if seed >= 6 {
+				spec.Partition = []string{"bucket(3, id)", "truncate(100, n)"}
+			}
+			w := newWorld(t, spec, "topics: [orders], format: debezium, deletes: "+deletes)
 			j := &journey{
 				world: w, history: makeHistory(r, partitions, 100), r: r, want: oracle{},
 				pipelines: []*ingest.Pipeline{w.pipeline(), w.pipeline()}, delivered: make([]int64, partitions),

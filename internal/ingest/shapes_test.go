@@ -63,6 +63,7 @@ type shape struct {
 	offset   int64
 	spec     []string
 	version  int
+	encoding string
 	evolved  bool // by partitions or version
 	log      []string
 }
@@ -70,7 +71,7 @@ type shape struct {
 func newShape(t *testing.T, seed uint64) *shape {
 	t.Helper()
 	s := &shape{r: rand.New(rand.NewPCG(seed, 4)), want: map[string]map[string]string{}, version: 2 + int(seed%2)}
-	encoding := []string{"position", "rewrite", "equality"}[seed/2%3]
+	s.encoding = []string{"position", "rewrite", "equality"}[seed/2%3]
 	keyTypes := pickOf(s.r, []string{"long"}, []string{"string"}, []string{"uuid", "date"}, []string{"decimal(9, 2)", "binary"}, []string{"timestamp", "int"})
 	for i, typ := range keyTypes {
 		s.columns = append(s.columns, lake.Column{Name: fmt.Sprintf("k%d", i), Type: typ, Required: true})
@@ -102,8 +103,8 @@ func newShape(t *testing.T, seed uint64) *shape {
 	if s.r.IntN(3) == 0 {
 		spec.Properties = map[string]string{"write.delete.granularity": "file", "write.metadata.metrics.default": "counts"}
 	}
-	s.note("version %d, %s, key %v, columns %v, partitions %v, sort %v", s.version, encoding, keyTypes, s.columns[len(keyTypes):], s.spec, spec.Sort)
-	s.world = newWorld(t, spec, "topics: [orders], format: flat, binary_encoding: hex, deletes: "+encoding)
+	s.note("version %d, %s, key %v, columns %v, partitions %v, sort %v", s.version, s.encoding, keyTypes, s.columns[len(keyTypes):], s.spec, spec.Sort)
+	s.world = newWorld(t, spec, "topics: [orders], format: flat, binary_encoding: hex, deletes: "+s.encoding)
 	s.pipeline = s.world.pipeline()
 	return s
 }
@@ -176,7 +177,65 @@ func (s *shape) deliver() error {
 		records = append(records, record)
 	}
 	s.note("deliver %d records up to %d", len(records), s.offset)
-	return s.pipeline.Deliver(s.Context(), records)
+	if s.version < 3 || s.encoding == "equality" {
+		return s.pipeline.Deliver(s.Context(), records)
+	}
+	before := s.lineage()
+	if err := s.pipeline.Deliver(s.Context(), records); err != nil {
+		return err
+	}
+	return s.sameRows(before, s.lineage(), records)
+}
+
+// lineage is the row ids and last-updated sequence numbers of rows, by key.
+func (s *shape) lineage() map[string][2]string {
+	rows, err := s.lake.Lineage(s.Context(), s.name)
+	s.must(err)
+	out := map[string][2]string{}
+	for _, row := range rows {
+		out[fmt.Sprint(s.keyOf(row))] = [2]string{row["_row_id"], row["_last_updated_sequence_number"]}
+	}
+	return out
+}
+
+// keyOf is the key columns of a row as lake has it.
+func (s *shape) keyOf(row lake.Row) lake.Row {
+	out := lake.Row{}
+	for name := range s.keys[0] {
+		out[name] = row[name]
+	}
+	return out
+}
+
+// sameRows holds that rows are still themselves (P6): all keep their ids, those that no record is about also the sequence
+// number of their last change, and no id is there twice.
+func (s *shape) sameRows(before, after map[string][2]string, records []kafka.Record) error {
+	changed := map[string]bool{}
+	for _, r := range records {
+		var key map[string]json.RawMessage
+		s.must(json.Unmarshal(r.Key, &key))
+		values := map[string]string{}
+		for name, v := range key {
+			values[name] = string(v)
+		}
+		changed[fmt.Sprint(s.keyOf(s.literals(values)))] = true
+	}
+	ids := map[string]bool{}
+	for key, now := range after {
+		was, there := before[key]
+		switch {
+		case now[0] == "" || ids[now[0]]:
+			return fmt.Errorf("%s: the row id %q is none, or another row's", key, now[0])
+		case there && was[0] != "" && was[0] != now[0]:
+			return fmt.Errorf("%s: the row id was %s and is %s", key, was[0], now[0])
+		case there && was[0] != "" && !changed[key] && was[1] != now[1]:
+			return fmt.Errorf("%s: nothing changed, but the sequence number of its change was %s and is %s", key, was[1], now[1])
+		case changed[key] && was[1] == now[1]:
+			return fmt.Errorf("%s: changed, but the sequence number of its change is still %s", key, now[1])
+		}
+		ids[now[0]] = true
+	}
+	return nil
 }
 
 // literals is a row as lake takes it.

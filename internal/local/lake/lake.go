@@ -165,17 +165,35 @@ func (l *Lake) Rows(ctx context.Context, name string) (columns []Column, rows []
 	if t, err = l.readable(t); err != nil {
 		return nil, nil, err
 	}
-	_, batches, err := t.Scan().ToArrowRecords(ctx)
+	rows, err = scan(ctx, t)
+	return columnsOf(t), rows, err
+}
+
+// Lineage reads all live rows with their row ids and the sequence numbers of their last changes, as columns _row_id and
+// _last_updated_sequence_number (format version 3).
+func (l *Lake) Lineage(ctx context.Context, name string) ([]Row, error) {
+	t, err := l.Load(ctx, name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
+	}
+	if t, err = l.readable(t); err != nil {
+		return nil, err
+	}
+	return scan(ctx, t, table.WithRowLineage())
+}
+
+func scan(ctx context.Context, t *table.Table, options ...table.ScanOption) (rows []Row, err error) {
+	_, batches, err := t.Scan(options...).ToArrowRecords(ctx)
+	if err != nil {
+		return nil, err
 	}
 	for batch, err := range batches {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		rows = appendRows(rows, batch)
 	}
-	return columnsOf(t), rows, nil
+	return rows, nil
 }
 
 // Columns are a table's columns in order, without their defaults.
