@@ -1,7 +1,6 @@
 package coerce
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -40,7 +39,6 @@ func defaultCell(t iceberg.Type, value any) (*rows.Cell, error) {
 	if err := parse(v, &c); err != nil {
 		return nil, fmt.Errorf("its default %w", err)
 	}
-	c.Bytes = bytes.Clone(c.Bytes)
 	return &c, nil
 }
 

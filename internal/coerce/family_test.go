@@ -14,6 +14,7 @@ const (
 	connectTime   = `"type":"int32","name":"org.apache.kafka.connect.data.Time"`
 	isoType       = `"type":"string","name":"io.debezium.time.IsoTimestamp"`
 	jsonType      = `"type":"string","name":"io.debezium.data.Json"`
+	hugeScale     = `"type":"bytes","name":"org.apache.kafka.connect.data.Decimal","parameters":{"scale":"2147483647"}`
 	uuidType      = `"type":"string","name":"io.debezium.data.Uuid"`
 )
 
@@ -82,6 +83,8 @@ var floats = []form{
 	{value: `16777217`, refused: "more digits than float can hold"},
 	{value: `0.123456789`, refused: "more digits than float can hold"},
 	{value: `0.1000000001`, refused: "more digits than float can hold"},
+	{value: `0.10000000149`, refused: "more digits than float can hold"},
+	{value: `0.10000000149011612000001`, refused: "more digits than float can hold"},
 	{value: `1.5e-45`, refused: "more digits than float can hold"},
 	{value: `3.5E38`, refused: "out of range of float"},
 	{value: `1e-46`, refused: "out of range of float"},
@@ -124,6 +127,7 @@ var nanoseconds = []form{
 	{value: `-1`, cell: "-1000", typ: microType},
 	{value: `"1677-09-21T00:12:43.145224192"`, cell: "-9223372036854775808"},
 	{value: `"2262-04-11T23:47:16.854775807"`, cell: "9223372036854775807"},
+	{value: `"1970-01-01T00:00:00"`, cell: "0", route: zone("Europe/Paris")},
 	{value: `"2262-04-11T23:47:16.854775808"`, refused: "outside the years 1677 to 2262"},
 	{value: `"1677-09-21T00:12:43.145224191"`, refused: "outside the years 1677 to 2262"},
 	{value: `"9999-12-31"`, refused: "outside the years 1677 to 2262"},
@@ -161,6 +165,7 @@ var uuids = []form{
 	{value: `"AZCl8BERerw="`, refused: "not 16", typ: bytesType},
 	{value: `"{190a5f0-1111-7abc-8def-0123456789ab}"`, refused: "is no uuid"},
 	{value: `"0190a5f01-111-7abc-8def-0123456789ab"`, refused: "is no uuid"},
+	{value: `"0190a5f0x1111-7abc-8def-0123456789ab"`, refused: "is no uuid"},
 	{value: `"0190a5g0-1111-7abc-8def-0123456789ab"`, refused: "is no uuid"},
 	{value: `""`, refused: "is no uuid"},
 	{value: `5`, refused: "kind number does not fit uuid"},
@@ -297,6 +302,8 @@ var flooredDecimals = []form{
 	{value: `{"scale":3,"value":"+zI="}`, cell: "-1.3", route: floored}, // -1.230
 	{value: `{"scale":32000,"value":"/w=="}`, cell: "-0.1", route: floored},
 	{value: `{"scale":32000,"value":"/w=="}`, refused: "fraction digits"},
+	{value: `"/w=="`, cell: "-0.1", typ: hugeScale, route: floored},
+	{value: `"BNI="`, cell: "0.0", typ: hugeScale, route: floored},
 }
 
 var unsignedLongs = []form{
