@@ -19,7 +19,8 @@ import (
 	"github.com/frazil/frazil/internal/wire"
 )
 
-// Error says why a change does not fit the table. Column is empty when it is not about one column.
+// Error says why a change does not fit the table. Column is a column, or the path to a value inside one (addr.city,
+// tags.element); it is empty when it is not about one column.
 type Error struct{ Column, Reason string }
 
 func (e *Error) Error() string {
