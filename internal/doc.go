@@ -49,9 +49,10 @@ They settle what the message formats leave open.
 	     null in a key is refused. A scalar record key is compared unless null values do not delete.
 	3    a record with null key and null value is a control record
 	4    duplicate members of a JSON object, at any depth, are refused
-	5    an exact integral value fits an integer column however it is written; text only in plain digits; booleans are no numbers
-	6    fractions finer than the column are refused
-	13   an absent cell of an insert is NULL; one of an update is kept, and refused until kept cells exist
+	5    an exact integral value fits an integer column however it is written; text only in plain digits; booleans are no numbers;
+	     24:00:00 and offsets other than zero do not fit time
+	6    fractions finer than the column are refused, or floored where the column says so
+	13   an absent cell of an insert is NULL, or the column's default; one of an update is kept, and refused until kept cells exist
 	16   the ledger moves with every delivery that changed a row; offsets may have holes
 	17   a record below the ledger that is newer than all that the ledger has seen of its partition is a topic made anew: an error
 	18   one bad record fails the delivery, and nothing of it is committed, in any of its tables
