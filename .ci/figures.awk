@@ -4,16 +4,28 @@
 { print; fflush() }
 
 function show(what, figure, unit, mark) {
-    shown[++n] = sprintf("%-62s %9.1f %-2s   mark %s", what, figure, unit, mark)
+    shown[++n] = sprintf("%-62s %9.1f %-9s mark %s", what, figure, unit, mark)
 }
 
 function value(unit,    i) {
     for (i = 3; i <= NF; i++) if ($i == unit) return $(i - 1)
 }
 
+# The sub-benchmark's name, without the number of processors.
+function variant(    name) {
+    name = $1
+    sub(/^[^\/]*\//, "", name)
+    sub(/-[0-9]+$/, "", name)
+    return name
+}
+
 /^BenchmarkEvent(-[0-9]+)?[ \t]/ { show("scan, decode and coerce a 6 MB event", value("ns/op") / 1e6, "ms", "40 ms") }
 /^BenchmarkPlan(-[0-9]+)?[ \t]/ { show("plan 10k changes", value("ns/op") / 1e6, "ms", "-") }
-/^BenchmarkCommit(-[0-9]+)?[ \t]/ { show("commit 1k keys into 1M rows in 10 files", value("ns/op") / 1e6, "ms", "-") }
+/^BenchmarkCommit\// { show("commit 1k keys into 1M rows in 10 files, " variant(), value("ns/op") / 1e6, "ms", "-") }
+/^BenchmarkWrite\// {
+    show("write rows, " variant(), value("rows/s") / 1e3, "k rows/s", "-")
+    show("write rows, " variant(), value("bytes/row"), "bytes/row", "-")
+}
 /^BenchmarkStart(-[0-9]+)?[ \t]/ { show("start of the process to its first request for an event", value("ms-to-first-next"), "ms", "200 ms") }
 /^ *[0-9]+ dist\/.*\.zip$/ { show($2, $1 / 1e6, "MB", "25 MB") }
 /^ *[0-9]+ dist\/.*\/bootstrap$/ { show($2, $1 / 1e6, "MB", "-") }

@@ -117,7 +117,7 @@ may lack a row that a delete is meant for.
 
 	a producer                          one file in envelope, a line in its table of formats and in config's, a golden folder
 	an encoding on the wire             one file in wire
-	a type or unit rule                 one file in coerce; rows/schema.go for its column
+	a type or unit rule                 one file in coerce; rows/types.go for its column
 	partial rows, fence, modes          merge (a patch beside put and delete), resolve
 	partitions, delete encodings,
 	file layout, compaction in a commit stage, one file each; commit/manifests.go for what leaves the table

@@ -155,16 +155,27 @@ func BenchmarkPlan(b *testing.B) {
 }
 
 // BenchmarkCommit applies a thousand keys (70 % updates, 20 % inserts, 10 % deletes) to a million rows in ten files, on a
-// store and a catalog behind HTTP on this machine. Every commit adds to the table, as in life.
+// store and a catalog behind HTTP on this machine, by each encoding of deletes. Every commit adds to the table, as in life.
 func BenchmarkCommit(b *testing.B) {
+	for _, c := range []struct {
+		deletes config.Deletes
+		version int
+	}{{config.Position, 2}, {config.Position, 3}, {config.Rewrite, 2}, {config.Rewrite, 3}, {config.Equality, 2}} {
+		b.Run(fmt.Sprintf("%s-v%d", c.deletes, c.version), func(b *testing.B) { benchmarkCommit(b, c.deletes, c.version) })
+	}
+}
+
+func benchmarkCommit(b *testing.B, deletes config.Deletes, version int) {
 	parts, err := stack.Start(false)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer parts.Close()
 	const files, perFile = 10, 100_000
-	prepare(b, parts, files, perFile)
-	p, err := ingest.New(&config.Config{Catalogs: map[string]config.Catalog{"main": parts.CatalogConfig()}, Routes: []config.Route{orderRoute()}},
+	prepare(b, parts, files, perFile, version)
+	route := orderRoute()
+	route.Deletes = deletes
+	p, err := ingest.New(&config.Config{Catalogs: map[string]config.Catalog{"main": parts.CatalogConfig()}, Routes: []config.Route{route}},
 		slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		b.Fatal(err)
@@ -198,13 +209,15 @@ func BenchmarkCommit(b *testing.B) {
 	}
 }
 
-func prepare(b *testing.B, parts *stack.Stack, files, perFile int) {
+func prepare(b *testing.B, parts *stack.Stack, files, perFile, version int) {
 	b.Helper()
 	l, err := lake.Open(b.Context(), parts.CatalogConfig())
 	if err != nil {
 		b.Fatal(err)
 	}
-	if err := l.Create(b.Context(), orders); err != nil {
+	spec := orders
+	spec.Version = version
+	if err := l.Create(b.Context(), spec); err != nil {
 		b.Fatal(err)
 	}
 	for f := range files {
