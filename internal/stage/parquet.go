@@ -62,6 +62,9 @@ func (w *writer) addRows(p *pile) error {
 	if len(p.picks) == 0 {
 		return nil
 	}
+	if err := p.join(); err != nil {
+		return err
+	}
 	groups, err := w.groups(p)
 	if err != nil {
 		return err

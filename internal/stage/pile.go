@@ -1,8 +1,6 @@
 package stage
 
 import (
-	"fmt"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -14,7 +12,9 @@ import (
 // pile is the rows to write: some of those in the columns. They come from the batch, and from files that are written
 // again.
 type pile struct {
-	columns []arrow.Array
+	chunks  [][]arrow.Array // the columns of the batch, then of each file
+	rows    int64           // of all chunks
+	columns []arrow.Array   // once joined
 	picks   []pick
 	lineage bool // some row has an id or a sequence number to keep
 }
@@ -27,7 +27,7 @@ type pick struct {
 }
 
 func newPile(o *resolve.Outcome) *pile {
-	p := &pile{columns: o.Batch.Columns()}
+	p := &pile{chunks: [][]arrow.Array{o.Batch.Columns()}, rows: int64(o.Batch.Columns()[0].Len())}
 	for _, r := range o.Write {
 		p.lineage = p.lineage || r.ID != locate.NoID
 		p.picks = append(p.picks, pick{int64(r.Index), r.ID, locate.NoID})
@@ -36,14 +36,10 @@ func newPile(o *resolve.Outcome) *pile {
 }
 
 // add puts the rows of a file that are not dead on the pile.
-func (p *pile) add(f locate.File, r *tablefile.FileRows, dead func(pos int64) bool) error {
-	base := int64(p.columns[0].Len())
-	for i := range p.columns {
-		var err error
-		if p.columns[i], err = array.Concatenate([]arrow.Array{p.columns[i], r.Columns[i]}, memory.DefaultAllocator); err != nil {
-			return fmt.Errorf("carry rows of %s: %w", f.FilePath(), err)
-		}
-	}
+func (p *pile) add(f locate.File, r *tablefile.FileRows, dead func(pos int64) bool) {
+	base := p.rows
+	p.chunks = append(p.chunks, r.Columns)
+	p.rows += f.Count()
 	first := f.FirstRowID()
 	for pos := range f.Count() {
 		if dead(pos) {
@@ -55,6 +51,25 @@ func (p *pile) add(f locate.File, r *tablefile.FileRows, dead func(pos int64) bo
 			p.lineage = true
 		}
 		p.picks = append(p.picks, next)
+	}
+}
+
+// join completes the pile: its columns are those of all chunks, one after the other.
+func (p *pile) join() error {
+	p.columns = p.chunks[0]
+	if len(p.chunks) == 1 {
+		return nil
+	}
+	p.columns = make([]arrow.Array, len(p.chunks[0]))
+	for i := range p.columns {
+		var parts []arrow.Array
+		for _, chunk := range p.chunks {
+			parts = append(parts, chunk[i])
+		}
+		var err error
+		if p.columns[i], err = array.Concatenate(parts, memory.DefaultAllocator); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package stage
 
-import (
-	"github.com/frazil/frazil/internal/tablefile"
-)
+import "github.com/frazil/frazil/internal/tablefile"
 
 // carry puts the live rows of the files that lose some on the pile, and takes the files out of the table, with the
 // delete files that speak of them alone.
@@ -18,9 +16,7 @@ func (w *writer) carry(p *pile) error {
 		for _, pos := range t.positions {
 			kills.Set(uint64(pos))
 		}
-		if err := p.add(t.File, r, func(pos int64) bool { return d.Has(pos) || kills.Contains(uint64(pos)) }); err != nil {
-			return err
-		}
+		p.add(t.File, r, func(pos int64) bool { return d.Has(pos) || kills.Contains(uint64(pos)) })
 		w.Removed = append(append(w.Removed, t.File), d.Own...)
 	}
 	return nil
