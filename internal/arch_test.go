@@ -50,7 +50,7 @@ var rules = map[string]rule{
 	"resolve":    {ice, "locate merge rows"},
 	"stage":      {ice, "locate resolve rows tablefile"},
 	"warehouse":  {heavy, "config"},
-	"commit":     {heavy, "ledger locate stage"},
+	"commit":     {heavy, "ledger locate stage tablefile"},
 	"ingest":     {heavy, "change coerce commit config envelope kafka ledger locate merge resolve route rows stage tablefile warehouse wire"},
 }
 

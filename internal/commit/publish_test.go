@@ -69,7 +69,9 @@ func (w world) attempt(head *table.Table, offset int64) *commit.Attempt {
 	b.Put(0, []rows.Cell{{Int: offset}})
 	l, err := ledger.Read(head.Properties())
 	w.must(err)
-	live, err := locate.Open(w.Context(), w, commit.Source(head, nil))
+	source, err := commit.Source(head, nil)
+	w.must(err)
+	live, err := locate.Open(w.Context(), w, source)
 	w.must(err)
 	base := commit.Base{Table: head, Live: live}
 	target, err := base.Target(nil)

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/stage"
+	"github.com/frazil/frazil/internal/tablefile"
 )
 
 // Base is what an attempt builds on: a table as it was loaded, and the live files of its current snapshot.
@@ -26,16 +27,17 @@ func (b Base) path(folder, name string) string {
 
 // Source is what package locate has to know of a table to read its current snapshot. Defaults are the initial defaults of
 // its fields.
-func Source(t *table.Table, defaults map[int]arrow.Array) locate.Table {
+func Source(t *table.Table, defaults map[int]arrow.Array) (locate.Table, error) {
 	m := t.Metadata()
-	out := locate.Table{Schemas: []*iceberg.Schema{m.CurrentSchema()}, Specs: m.PartitionSpecs(), Defaults: defaults}
+	names, err := tablefile.ReadNames(m.Properties())
+	out := locate.Table{Schemas: []*iceberg.Schema{m.CurrentSchema()}, Specs: m.PartitionSpecs(), Defaults: defaults, Names: names}
 	if s := m.CurrentSnapshot(); s != nil {
 		out.ManifestList = s.ManifestList
 	}
 	past := slices.Clone(m.Schemas())
 	slices.SortFunc(past, func(a, b *iceberg.Schema) int { return cmp.Compare(b.ID, a.ID) })
 	out.Schemas = append(out.Schemas, past...)
-	return out
+	return out, err
 }
 
 // Target is what package stage has to know of the table to write files for it. Key are the field ids of the columns that

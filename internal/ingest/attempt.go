@@ -109,7 +109,11 @@ func (t *target) resolve(ctx context.Context) (*locate.Snapshot, *resolve.Outcom
 	if err != nil {
 		return nil, nil, err
 	}
-	live, err := locate.Open(ctx, t.catalog, commit.Source(t.head, defaults))
+	source, err := commit.Source(t.head, defaults)
+	if err != nil {
+		return nil, nil, err
+	}
+	live, err := locate.Open(ctx, t.catalog, source)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -27,6 +27,7 @@ type Table struct {
 	// Defaults are the initial defaults of today's fields by id, each as an array of one value: what rows have in files
 	// that are older than the field.
 	Defaults map[int]arrow.Array
+	Names    tablefile.Names // for files without field ids
 }
 
 // Snapshot is the live files of one snapshot.
@@ -102,7 +103,7 @@ func Open(ctx context.Context, store tablefile.Store, t Table) (*Snapshot, error
 	var files []File
 	for i, m := range manifests {
 		for _, e := range m.Entries {
-			files = append(files, File{tablefile.File{DataFile: e.DataFile(), Sequence: e.SequenceNum()}, i})
+			files = append(files, File{tablefile.File{DataFile: e.DataFile(), Sequence: e.SequenceNum(), Names: t.Names}, i})
 		}
 	}
 	s := Of(t, files)

@@ -66,7 +66,11 @@ func (s shop) table(name string, types []iceberg.Type, appends ...[]lake.Row) *l
 	if err != nil {
 		s.Fatal(err)
 	}
-	snapshot, err := locate.Open(s.Context(), s.store, commit.Source(loaded, nil))
+	source, err := commit.Source(loaded, nil)
+	if err != nil {
+		s.Fatal(err)
+	}
+	snapshot, err := locate.Open(s.Context(), s.store, source)
 	if err != nil {
 		s.Fatal(err)
 	}

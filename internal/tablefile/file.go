@@ -25,6 +25,8 @@ type File struct {
 	iceberg.DataFile
 	// Sequence is its data sequence number, which says what deletes apply to what data.
 	Sequence int64
+	// Names are for the columns of a file without field ids.
+	Names Names
 }
 
 // Row lineage (Iceberg spec, reserved field ids): the id that a row keeps for life, and the sequence number of the

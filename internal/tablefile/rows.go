@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/apache/iceberg-go"
 )
 
 // FileRows are all rows of a data file.
@@ -32,16 +33,11 @@ func Rows(ctx context.Context, store Store, f File, schema *arrow.Schema, defaul
 }
 
 func fileRows(ctx context.Context, store Store, f File, schema *arrow.Schema, s shaper) (*FileRows, error) {
-	if _, meta, err := openParquet(ctx, store, f); err != nil {
-		return nil, err
-	} else if _, err := findLeaves(meta, nil); err != nil {
-		return nil, err
-	}
 	text, err := store.Read(ctx, f.FilePath())
 	if err != nil {
 		return nil, err
 	}
-	fields, columns, err := decode(ctx, text)
+	fields, columns, err := decode(ctx, text, f)
 	if err != nil {
 		return nil, err
 	}
@@ -63,9 +59,19 @@ func fileRows(ctx context.Context, store Store, f File, schema *arrow.Schema, s 
 	return out, nil
 }
 
-// decode reads all columns of a Parquet file, each as one array.
-func decode(ctx context.Context, text []byte) ([]arrow.Field, []arrow.Array, error) {
+// decode reads all columns of a Parquet file, each as one array, with the ids of its fields.
+func decode(ctx context.Context, text []byte, f File) ([]arrow.Field, []arrow.Array, error) {
+	if f.FileFormat() != iceberg.ParquetFile {
+		return nil, nil, fmt.Errorf("its format %s is not supported", f.FileFormat())
+	}
 	r, err := file.NewParquetReader(bytes.NewReader(text))
+	if err != nil {
+		return nil, nil, err
+	}
+	if n := r.NumRows(); n != f.Count() {
+		return nil, nil, fmt.Errorf("it has %d rows, but %d in its manifest", n, f.Count())
+	}
+	_, named, err := columnIDs(r.MetaData(), f.Names)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,7 +100,11 @@ func decode(ctx context.Context, text []byte) ([]arrow.Field, []arrow.Array, err
 		}
 		columns = append(columns, whole)
 	}
-	return table.Schema().Fields(), columns, nil
+	fields := table.Schema().Fields()
+	if named {
+		fields = f.Names.identified(fields)
+	}
+	return fields, columns, nil
 }
 
 // fieldID is the Iceberg field id of an Arrow field that came from Parquet, or is on its way there; -1 without one.

@@ -48,7 +48,7 @@ func scanFile(ctx context.Context, store Store, f File, fields []Field, row func
 	if err != nil {
 		return err
 	}
-	leaves, err := findLeaves(meta, fields)
+	leaves, err := findLeaves(meta, f.Names, fields)
 	if err != nil {
 		return err
 	}
@@ -105,27 +105,18 @@ func openParquet(ctx context.Context, store Store, f File) (*window, *metadata.F
 	return w, meta, nil
 }
 
-// none is the leaf of a column that the file does not have.
+// none is the leaf of a column that the file does not have, as slices.Index says it.
 const none = -1
 
 // findLeaves maps the fields to the file's columns by field id.
-func findLeaves(meta *metadata.FileMetaData, fields []Field) ([]int, error) {
-	at, ids := map[int]int{}, false
-	for c := range meta.Schema.NumColumns() {
-		id := meta.Schema.Column(c).SchemaNode().FieldID()
-		ids = ids || id >= 0
-		at[int(id)] = c
-	}
-	if !ids {
-		return nil, errors.New("its columns have no field ids")
+func findLeaves(meta *metadata.FileMetaData, names Names, fields []Field) ([]int, error) {
+	ids, _, err := columnIDs(meta, names)
+	if err != nil {
+		return nil, err
 	}
 	leaves := make([]int, len(fields))
 	for i, f := range fields {
-		c, ok := at[f.ID]
-		if !ok {
-			c = none
-		}
-		leaves[i] = c
+		leaves[i] = slices.Index(ids, f.ID)
 	}
 	return leaves, nil
 }

@@ -20,7 +20,7 @@ func (s shaper) field(fields []arrow.Field, columns []arrow.Array, want arrow.Fi
 	id := fieldID(want)
 	for i, have := range fields {
 		if fieldID(have) == id {
-			out, err := s.shape(columns[i], want)
+			out, err := s.shape(columns[i], have, want)
 			if err != nil {
 				return nil, fmt.Errorf("column %s: %w", want.Name, err)
 			}
@@ -38,70 +38,62 @@ func (s shaper) field(fields []arrow.Field, columns []arrow.Array, want arrow.Fi
 	return compute.TakeArray(context.Background(), value, first.NewArray())
 }
 
-func (s shaper) shape(a arrow.Array, want arrow.Field) (arrow.Array, error) {
-	switch t := want.Type.(type) {
+// shape brings an array of the field have to that of the field want.
+func (s shaper) shape(a arrow.Array, have, want arrow.Field) (arrow.Array, error) {
+	switch to := want.Type.(type) {
 	case *arrow.StructType:
-		return s.structure(a, t)
+		if from, ok := have.Type.(*arrow.StructType); ok {
+			return s.structure(a.(*array.Struct), from, to)
+		}
 	case *arrow.MapType:
-		return s.entries(a, t, t.Elem().(*arrow.StructType))
+		if from, ok := have.Type.(*arrow.MapType); ok {
+			return s.entries(a.(*array.Map), from, to)
+		}
 	case *arrow.ListType:
-		return s.list(a, t)
+		if from, ok := have.Type.(*arrow.ListType); ok {
+			elements, err := s.shape(a.(*array.List).ListValues(), from.ElemField(), to.ElemField())
+			if err != nil {
+				return nil, err
+			}
+			return rebuilt(a, to, elements.Data()), nil
+		}
+	default:
+		if arrow.TypeEqual(a.DataType(), to) {
+			return a, nil
+		}
+		return widen(a, to)
 	}
-	if arrow.TypeEqual(a.DataType(), want.Type) {
-		return a, nil
-	}
-	return widen(a, want.Type)
+	return nil, fmt.Errorf("a %s is no %s", have.Type, want.Type)
 }
 
-func (s shaper) structure(a arrow.Array, t *arrow.StructType) (arrow.Array, error) {
-	have, ok := a.(*array.Struct)
-	if !ok {
-		return nil, fmt.Errorf("%s is no struct", a.DataType())
-	}
-	from := have.DataType().(*arrow.StructType)
+func (s shaper) structure(a *array.Struct, from, to *arrow.StructType) (arrow.Array, error) {
 	var columns []arrow.Array
 	for i := range from.NumFields() {
-		columns = append(columns, have.Field(i))
+		columns = append(columns, a.Field(i))
 	}
-	children := make([]arrow.ArrayData, t.NumFields())
-	for i, want := range t.Fields() {
+	children := make([]arrow.ArrayData, to.NumFields())
+	for i, want := range to.Fields() {
 		c, err := s.field(from.Fields(), columns, want, a.Len())
 		if err != nil {
 			return nil, err
 		}
 		children[i] = c.Data()
 	}
-	return rebuilt(a, t, children...), nil
+	return rebuilt(a, to, children...), nil
 }
 
-func (s shaper) list(a arrow.Array, t *arrow.ListType) (arrow.Array, error) {
-	have, ok := a.(*array.List)
-	if !ok {
-		return nil, fmt.Errorf("%s is no list", a.DataType())
-	}
-	elements, err := s.shape(have.ListValues(), t.ElemField())
+func (s shaper) entries(a *array.Map, from, to *arrow.MapType) (arrow.Array, error) {
+	keys, err := s.shape(a.Keys(), from.KeyField(), to.KeyField())
 	if err != nil {
 		return nil, err
 	}
-	return rebuilt(a, t, elements.Data()), nil
-}
-
-func (s shaper) entries(a arrow.Array, t *arrow.MapType, pair *arrow.StructType) (arrow.Array, error) {
-	have, ok := a.(*array.Map)
-	if !ok {
-		return nil, fmt.Errorf("%s is no map", a.DataType())
+	items, err := s.shape(a.Items(), from.ItemField(), to.ItemField())
+	if err != nil {
+		return nil, err
 	}
-	entries := have.ListValues().(*array.Struct)
-	children := make([]arrow.ArrayData, 2)
-	for i, want := range pair.Fields() {
-		c, err := s.shape(entries.Field(i), want)
-		if err != nil {
-			return nil, err
-		}
-		children[i] = c.Data()
-	}
-	pairs := array.NewData(pair, entries.Len(), entries.Data().Buffers(), children, entries.NullN(), entries.Data().Offset())
-	return rebuilt(a, t, pairs), nil
+	old := a.ListValues().Data()
+	pairs := array.NewData(to.Elem(), old.Len(), old.Buffers(), []arrow.ArrayData{keys.Data(), items.Data()}, old.NullN(), old.Offset())
+	return rebuilt(a, to, pairs), nil
 }
 
 // rebuilt is a nested array with other children.

@@ -1,0 +1,193 @@
+package tablefile_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/rows"
+	"github.com/frazil/frazil/internal/tablefile"
+	"github.com/google/go-cmp/cmp"
+)
+
+// page is a store with one object.
+type page []byte
+
+func (p page) Read(context.Context, string) ([]byte, error) { return p, nil }
+
+func (p page) ReadRange(_ context.Context, _ string, off, n int64) ([]byte, error) {
+	return p[off : off+n], nil
+}
+
+func schema(t *testing.T, fields string) *iceberg.Schema {
+	t.Helper()
+	s, err := iceberg.NewSchemaFromJsonFields(0, fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func arrowOf(t *testing.T, s *iceberg.Schema) *arrow.Schema {
+	t.Helper()
+	out, err := rows.NewSchema(s, []string{s.Field(0).Name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Arrow()
+}
+
+// written is a file of one row, given as JSON, in row groups of their own.
+func written(t *testing.T, s *arrow.Schema, list ...string) (page, tablefile.File) {
+	t.Helper()
+	batch, _, err := array.RecordFromJSON(memory.DefaultAllocator, s, strings.NewReader("["+strings.Join(list, ",")+"]"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buf bytes.Buffer
+	w, err := pqarrow.NewFileWriter(s, &buf, parquet.NewWriterProperties(parquet.WithMaxRowGroupLength(2)), pqarrow.DefaultWriterProps())
+	if err == nil {
+		err = w.Write(batch)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := iceberg.NewDataFileBuilder(*iceberg.UnpartitionedSpec, iceberg.EntryContentData, "s3://b/f", iceberg.ParquetFile, nil, nil, nil, int64(len(list)), int64(buf.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return buf.Bytes(), tablefile.File{DataFile: b.Build(), Sequence: 1}
+}
+
+// read is a file's rows in the shape of a schema, each as JSON.
+func read(t *testing.T, p page, f tablefile.File, s *arrow.Schema, defaults map[int]arrow.Array) []string {
+	t.Helper()
+	r, err := tablefile.Rows(t.Context(), p, f, s, defaults)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(array.NewRecordBatch(s, r.Columns, f.Count()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []json.RawMessage
+	if err := json.Unmarshal(text, &lines); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, line := range lines {
+		out = append(out, string(line))
+	}
+	return out
+}
+
+const then = `[
+	{"id": 1, "name": "id", "type": "int", "required": true},
+	{"id": 2, "name": "addr", "type": {"type": "struct", "fields": [
+		{"id": 3, "name": "city", "type": "string", "required": false}, {"id": 4, "name": "zip", "type": "int", "required": false}]}, "required": false},
+	{"id": 5, "name": "tags", "type": {"type": "list", "element-id": 6, "element": "int", "element-required": false}, "required": false},
+	{"id": 7, "name": "prices", "type": {"type": "map", "key-id": 8, "key": "string", "value-id": 9,
+		"value": {"type": "struct", "fields": [{"id": 10, "name": "eur", "type": "decimal(9, 2)", "required": false}]}, "value-required": false}, "required": false},
+	{"id": 11, "name": "gone", "type": "string", "required": false}]`
+
+// Renamed, moved, widened and added at every depth; gone is gone.
+const now = `[
+	{"id": 12, "name": "kind", "type": "string", "required": false},
+	{"id": 7, "name": "price_list", "type": {"type": "map", "key-id": 8, "key": "string", "value-id": 9,
+		"value": {"type": "struct", "fields": [{"id": 13, "name": "usd", "type": "int", "required": false}, {"id": 10, "name": "euro", "type": "decimal(18, 2)", "required": false}]}, "value-required": false}, "required": false},
+	{"id": 5, "name": "tags", "type": {"type": "list", "element-id": 6, "element": "long", "element-required": false}, "required": false},
+	{"id": 2, "name": "addr", "type": {"type": "struct", "fields": [
+		{"id": 14, "name": "land", "type": "string", "required": false}, {"id": 4, "name": "zip", "type": "long", "required": false}, {"id": 3, "name": "town", "type": "string", "required": false}]}, "required": false},
+	{"id": 1, "name": "id", "type": "long", "required": true}]`
+
+var before = []string{
+	`{"id":1,"addr":{"city":"Bath","zip":7},"tags":[1,null,3],"prices":[{"key":"a","value":{"eur":"1.50"}},{"key":"b","value":null}],"gone":"x"}`,
+	`{"id":2,"addr":null,"tags":null,"prices":null,"gone":null}`,
+	`{"id":3,"addr":{"city":null,"zip":null},"tags":[],"prices":[],"gone":"y"}`,
+}
+
+var after = []string{
+	`{"addr":{"land":"GB","town":"Bath","zip":7},"id":1,"kind":null,"price_list":[{"key":"a","value":{"euro":"1.5","usd":null}},{"key":"b","value":null}],"tags":[1,null,3]}`,
+	`{"addr":null,"id":2,"kind":null,"price_list":null,"tags":null}`,
+	`{"addr":{"land":"GB","town":null,"zip":null},"id":3,"kind":null,"price_list":[],"tags":[]}`,
+}
+
+func TestRowsHaveTheShapeOfTodaysSchema(t *testing.T) {
+	t.Parallel()
+	p, f := written(t, arrowOf(t, schema(t, then)), before...)
+	land := map[int]arrow.Array{14: rows.Value(iceberg.PrimitiveTypes.String, &rows.Cell{Bytes: []byte("GB")})}
+	if diff := cmp.Diff(after, read(t, p, f, arrowOf(t, schema(t, now)), land)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A table that was one of Hive's.
+func TestFilesWithoutFieldIDsAreReadByTheTablesNames(t *testing.T) {
+	t.Parallel()
+	old := schema(t, then)
+	p, f := written(t, bare(arrowOf(t, old)), before...)
+	if _, err := tablefile.Rows(t.Context(), p, f, arrowOf(t, old), nil); err == nil || !strings.Contains(err.Error(), "no field ids") {
+		t.Errorf("without names: %v", err)
+	}
+	mapping, err := json.Marshal(old.NameMapping())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Names, err = tablefile.ReadNames(map[string]string{"schema.name-mapping.default": string(mapping)}); err != nil {
+		t.Fatal(err)
+	}
+	land := map[int]arrow.Array{14: rows.Value(iceberg.PrimitiveTypes.String, &rows.Cell{Bytes: []byte("GB")})}
+	if diff := cmp.Diff(after, read(t, p, f, arrowOf(t, schema(t, now)), land)); diff != "" {
+		t.Error(diff)
+	}
+	var got []string
+	fields := []tablefile.Field{{ID: 4, Type: iceberg.PrimitiveTypes.Int64}, {ID: 1, Type: iceberg.PrimitiveTypes.Int32}, {ID: 99, Missing: []byte("default")}}
+	err = tablefile.Scan(t.Context(), p, f, fields, func(pos int64, row []tablefile.Part) {
+		zip := "null"
+		if row[0] != nil {
+			zip = fmt.Sprint(rows.ReadInt(row[0]))
+		}
+		got = append(got, fmt.Sprint(pos, " ", zip, " ", rows.ReadInt(row[1]), " ", string(row[2])))
+	})
+	if diff := cmp.Diff([]string{"0 7 1 default", "1 null 2 default", "2 null 3 default"}, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
+// bare is a schema without field ids.
+func bare(s *arrow.Schema) *arrow.Schema {
+	var fields []arrow.Field
+	for _, f := range s.Fields() {
+		fields = append(fields, unmarked(f))
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+func unmarked(f arrow.Field) arrow.Field {
+	f.Metadata = arrow.Metadata{}
+	switch t := f.Type.(type) {
+	case *arrow.StructType:
+		var fields []arrow.Field
+		for _, child := range t.Fields() {
+			fields = append(fields, unmarked(child))
+		}
+		f.Type = arrow.StructOf(fields...)
+	case *arrow.ListType:
+		f.Type = arrow.ListOfField(unmarked(t.ElemField()))
+	case *arrow.MapType:
+		f.Type = arrow.MapOfFields(unmarked(t.KeyField()), unmarked(t.ItemField()))
+	}
+	return f
+}
