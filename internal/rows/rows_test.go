@@ -102,6 +102,7 @@ func TestNewSchemaRefusesWhatItCannotKeep(t *testing.T) {
 		"a struct as key":   {iceberg.NewSchema(0, id, inside), []string{"addr"}, "cannot be a key"},
 		"a field as key":    {iceberg.NewSchemaWithIdentifiers(0, []int{5}, id, inside), nil, "key column addr.city: an identifier field inside a struct"},
 		"a variant":         {iceberg.NewSchema(0, id, optional(3, "u", iceberg.VariantType{})), []string{"id"}, "column u: the type variant is not supported"},
+		"a list of unknown": {iceberg.NewSchema(0, id, optional(3, "u", list(4, iceberg.UnknownType{}, false))), []string{"id"}, "column u: the type unknown is not supported"},
 		"a geometry":        {iceberg.NewSchema(0, id, optional(3, "u", iceberg.GeometryType{})), []string{"id"}, "column u: the type geometry is not supported"},
 		"a geography in a list": {
 			iceberg.NewSchema(0, id, optional(3, "u", list(4, iceberg.GeographyType{}, false))), []string{"id"}, "column u: the type geography is not supported",

@@ -36,7 +36,7 @@ type Column struct {
 func NewSchema(s *iceberg.Schema, key []string) (*Schema, error) {
 	out := &Schema{ID: s.ID}
 	for _, f := range s.Fields() {
-		if t := unwritable(f.Type); t != nil {
+		if t := refused(f.Type, false); t != nil {
 			return nil, fmt.Errorf("column %s: the type %s is not supported", f.Name, t)
 		}
 		out.Columns = append(out.Columns, Column{Name: f.Name, FieldID: f.ID, Type: f.Type, Required: f.Required, Default: f.WriteDefault})
@@ -86,18 +86,23 @@ func (s *Schema) identified(table *iceberg.Schema) (columns []int, err error) {
 	return columns, nil
 }
 
-// unwritable is the first type in t that cannot be written, nil if there is none.
-func unwritable(t iceberg.Type) iceberg.Type {
-	if nested, ok := t.(iceberg.NestedType); ok {
-		for _, f := range nested.Fields() {
-			if t := unwritable(f.Type); t != nil {
-				return t
-			}
+// refused is the first type in t that cannot be written, nil if there is none. Inside a list or map (repeated) that is also
+// an unknown: it has no place in files, and a list of what is not there would lose its length.
+func refused(t iceberg.Type, repeated bool) iceberg.Type {
+	nested, ok := t.(iceberg.NestedType)
+	if !ok {
+		if _, unknown := t.(iceberg.UnknownType); arrowType(t) == nil || unknown && repeated {
+			return t
 		}
 		return nil
 	}
-	if arrowType(t) == nil {
-		return t
+	if _, structure := t.(*iceberg.StructType); !structure {
+		repeated = true
+	}
+	for _, f := range nested.Fields() {
+		if t := refused(f.Type, repeated); t != nil {
+			return t
+		}
 	}
 	return nil
 }
