@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -126,5 +127,24 @@ func TestFilesOfASpecWhoseColumnIsGoneCanBeReplaced(t *testing.T) {
 			w.must(deliver(t.Context(), p, flat(partition(0), 5, `{"id":1,"m":7}`)))
 			w.wantRows("id=1 m=7", "id=2 m=5")
 		}
+	}
+}
+
+// Bounds are cut; the keys behind them are not.
+func TestKeysOf64KiBAreToldApart(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("\U0010FFFF", 16<<10) // no code point above it: an upper bound of the first of them cannot be raised
+	for _, deletes := range []string{"position", "rewrite", "equality"} {
+		spec := lake.Spec{
+			Name: "shop.orders", Columns: []lake.Column{{Name: "id", Type: "string", Required: true}, {Name: "n", Type: "int"}}, Key: []string{"id"},
+			Partition: []string{"truncate(100, id)"},
+		}
+		w := newWorld(t, spec, "topics: [orders], format: flat, deletes: "+deletes)
+		row := func(offset int64, end string, n int) kafka.Record {
+			return flat(partition(0), offset, fmt.Sprintf(`{"id":"%s%s","n":%d}`, long, end, n))
+		}
+		w.must(deliver(t.Context(), w.pipeline(), row(0, "a", 1), row(1, "b", 2), row(2, "", 3)))
+		w.must(deliver(t.Context(), w.pipeline(), row(3, "b", 20), gone(partition(0), 4, `{"id":"`+long+`a"}`)))
+		w.wantRows("id="+long+" n=3", "id="+long+"b n=20")
 	}
 }
