@@ -57,21 +57,17 @@ func (u unavailable) text(v wire.Value) bool {
 }
 
 func (u unavailable) array(v wire.Value) bool {
-	n := v.Len()
-	if n != 1 && n != len(u.placeholder) {
-		return false
-	}
-	i := 0
+	n, i := v.Len(), 0
 	for e := range v.Elems() {
 		if n == 1 && e.Kind() == wire.Text {
 			return u.text(e)
 		}
-		if e.Kind() != wire.Number || string(e.Text()) != strconv.Itoa(int(u.placeholder[i])) {
+		if n != len(u.placeholder) || e.Kind() != wire.Number || string(e.Text()) != strconv.Itoa(int(u.placeholder[i])) {
 			return false
 		}
 		i++
 	}
-	return true
+	return n > 0
 }
 
 // within reports whether a text somewhere inside an object or array is the placeholder.

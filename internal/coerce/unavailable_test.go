@@ -42,7 +42,7 @@ func TestWhatOnlyLooksLikeAPlaceholderIsData(t *testing.T) {
 	t.Parallel()
 	own := plain()
 	own.Placeholder = "not sent"
-	for _, value := range []string{placeholders["text"], placeholders["int[]"], `"not"`, `[1]`, `{"not sent":"x"}`, `[]`, `{}`} {
+	for _, value := range []string{placeholders["text"], placeholders["int[]"], `[110]`, `"not"`, `[1]`, `{"not sent":"x"}`, `[]`, `{}`} {
 		if _, err := put(t, table(t, prim.String), own, value, ""); err != nil {
 			t.Errorf("%s: %v", value, err)
 		}
