@@ -1,6 +1,7 @@
 package locate_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -98,4 +99,50 @@ func TestAColumnThatWasAddedWithADefaultIsFoundByIt(t *testing.T) {
 	table := locate.Table{Schemas: []*iceberg.Schema{tableOf(schema)}, Defaults: map[int]arrow.Array{2: strs("retail")}}
 	pair := func(n int64, s string) []rows.Cell { return []rows.Cell{{Int: n}, {Bytes: []byte(s)}} }
 	want(t, find(t, s, locate.Of(table, []locate.File{f}), schema, keysOf(schema, pair(2, "retail"), pair(1, ""))), "0@f:1")
+}
+
+// Rows of before a column have its default, and other writers may delete by any column, also one that is in no key.
+func TestAnEqualityDeleteOfADefaultReachesOlderRows(t *testing.T) {
+	t.Parallel()
+	s, schema := newShelf(), keyed(t, prim.Int64)
+	doubles := array.NewFloat64Builder(memory.DefaultAllocator)
+	doubles.Append(-1.5)
+	value := doubles.NewArray()
+	table := locate.Table{
+		Schemas: []*iceberg.Schema{iceberg.NewSchema(1, append(tableOf(schema).Fields(), iceberg.NestedField{ID: 70, Name: "added", Type: prim.Float64})...)},
+		Specs:   []iceberg.PartitionSpec{*iceberg.UnpartitionedSpec}, Defaults: map[int]arrow.Array{70: value},
+	}
+	old := s.parquet(t, "s3://b/old", []column{{1, "k0", longs(1)}})
+	deletes := placed(t, s.parquet(t, "s3://b/deletes", []column{{70, "added", value}}), iceberg.EntryContentEqDeletes, nil, 9, 70)
+	want(t, find(t, s, locate.Of(table, []locate.File{old, deletes}), schema, keysOf(schema, long(1))))
+}
+
+func TestPartitionsAreToldApart(t *testing.T) {
+	t.Parallel()
+	field := func(id int) iceberg.PartitionField {
+		return iceberg.PartitionField{SourceIDs: []int{id}, FieldID: id, Name: fmt.Sprint("p", id), Transform: iceberg.IdentityTransform{}}
+	}
+	spec := iceberg.NewPartitionSpecID(4, field(1000), field(1001))
+	of := func(a, b any) string {
+		f, err := iceberg.NewDataFileBuilder(spec, iceberg.EntryContentData, "s3://b/f", iceberg.ParquetFile, map[int]any{1000: a, 1001: b}, nil, nil, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return live(f.Build(), 1).PartitionKey()
+	}
+	for name, pair := range map[string][2]string{
+		"a null, and a text":        {of(nil, "z"), of("<nil>", "z")},
+		"a text like two":           {of("x 1001=y", "z"), of("x", "y 1001=z")},
+		"a quoted text like two":    {of(`x" 1001="y`, "z"), of("x", `y" 1001="z`)},
+		"the same null, other side": {of(nil, "z"), of("z", nil)},
+	} {
+		if pair[0] == pair[1] {
+			t.Errorf("%s: both are %s", name, pair[0])
+		}
+	}
+	for _, pair := range [][2]string{{of(int32(7), nil), of(int64(7), nil)}, {of(float32(0.1), nil), of(float64(float32(0.1)), nil)}} {
+		if pair[0] != pair[1] {
+			t.Errorf("a column was widened: %s is %s", pair[0], pair[1])
+		}
+	}
 }

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -133,5 +134,21 @@ func (s *Snapshot) global(f File) bool {
 	return i < 0 || s.Table.Specs[i].IsUnpartitioned()
 }
 
-// PartitionKey tells partitions apart, also those of different specs.
-func (f File) PartitionKey() string { return fmt.Sprint(f.SpecID(), f.Partition()) } // fmt sorts a map's keys
+// PartitionKey tells partitions apart, also those of different specs. A value whose column was widened since stays the
+// same.
+func (f File) PartitionKey() string {
+	partition := f.Partition()
+	key := fmt.Append(nil, f.SpecID())
+	for _, id := range slices.Sorted(maps.Keys(partition)) {
+		switch v := partition[id].(type) {
+		case nil:
+		case string: // in quotes, or a text could look like another value, or like two
+			key = fmt.Appendf(key, " %d=%q", id, v)
+		case float32:
+			key = fmt.Append(key, " ", id, "=", float64(v))
+		default:
+			key = fmt.Append(key, " ", id, "=", v)
+		}
+	}
+	return string(key)
+}

@@ -27,8 +27,12 @@ func readDecimal(part []byte) decimal128.Num {
 	return decimal128.New(ReadInt(part), binary.BigEndian.Uint64(part[8:]))
 }
 
-// appendFloat appends a float or double in the total order of IEEE 754: -NaN, -Inf … -0, 0 … Inf, NaN.
-func appendFloat(b []byte, v float64) []byte {
+// AppendFloat appends the part of a float or double to b, in the order that the Iceberg spec sorts by: -Inf … -0, 0 … Inf,
+// NaN. All NaN are one, whatever their bits.
+func AppendFloat(b []byte, v float64) []byte {
+	if math.IsNaN(v) {
+		v = math.NaN()
+	}
 	bits := math.Float64bits(v)
 	if bits>>63 == 1 {
 		return binary.BigEndian.AppendUint64(b, ^bits)
@@ -37,14 +41,14 @@ func appendFloat(b []byte, v float64) []byte {
 }
 
 // AppendPart appends the part of the i-th value of a, which is no null, to b. t is a primitive type and a of its Arrow
-// type (Schema.Arrow); an array of a type that was widened to t since is read as t. Parts of float and double are in the
-// total order of IEEE 754: they order rows and group them, but are in no key.
+// type (Schema.Arrow); an array of a type that was widened to t since is read as t. Parts of float and double
+// order rows, group them and find what equality deletes remove, but are in no key.
 func AppendPart(b []byte, t iceberg.Type, a arrow.Array, i int) []byte {
 	switch a := a.(type) {
 	case *array.Float32:
-		return appendFloat(b, float64(a.Value(i)))
+		return AppendFloat(b, float64(a.Value(i)))
 	case *array.Float64:
-		return appendFloat(b, a.Value(i))
+		return AppendFloat(b, a.Value(i))
 	case *array.Decimal128:
 		return AppendDecimal(b, a.Value(i))
 	case *array.String:

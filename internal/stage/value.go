@@ -1,9 +1,6 @@
 package stage
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/iceberg-go"
@@ -85,8 +82,7 @@ func literal(t iceberg.Type, a arrow.Array, i int) iceberg.Literal {
 	return nil
 }
 
-// appendLiteral appends a value so that the order of bytes is the order of values. Of floats that is the order that the
-// Iceberg spec sorts by: NaN last, -0 before 0.
+// appendLiteral appends a value so that the order of bytes is the order of values.
 func appendLiteral(b []byte, l iceberg.Literal) []byte {
 	switch v := l.(type) {
 	case iceberg.BoolLiteral:
@@ -107,9 +103,9 @@ func appendLiteral(b []byte, l iceberg.Literal) []byte {
 	case iceberg.TimestampNsLiteral:
 		return rows.AppendInt(b, int64(v))
 	case iceberg.Float32Literal:
-		return appendFloat(b, float64(v))
+		return rows.AppendFloat(b, float64(v))
 	case iceberg.Float64Literal:
-		return appendFloat(b, float64(v))
+		return rows.AppendFloat(b, float64(v))
 	case iceberg.DecimalLiteral:
 		return rows.AppendDecimal(b, v.Val)
 	case iceberg.StringLiteral:
@@ -122,15 +118,4 @@ func appendLiteral(b []byte, l iceberg.Literal) []byte {
 		return append(b, v[:]...)
 	}
 	panic("stage: no order for " + l.Type().String()) // transforms have no other results
-}
-
-func appendFloat(b []byte, v float64) []byte {
-	if math.IsNaN(v) {
-		v = math.NaN() // whatever its bits
-	}
-	bits := math.Float64bits(v)
-	if bits>>63 != 0 {
-		return binary.BigEndian.AppendUint64(b, ^bits)
-	}
-	return binary.BigEndian.AppendUint64(b, bits|1<<63)
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
@@ -247,11 +246,11 @@ func (c *column) page(n int64) (err error) {
 	case *file.Float32ColumnChunkReader:
 		c.f32 = buffer(c.f32)
 		rowCount, _, err = r.ReadBatchInPage(n, c.f32, c.levels, nil)
-		value = func(i int) { c.float(float64(c.f32[i])) }
+		value = func(i int) { c.text = rows.AppendFloat(c.text, float64(c.f32[i])) }
 	case *file.Float64ColumnChunkReader:
 		c.f64 = buffer(c.f64)
 		rowCount, _, err = r.ReadBatchInPage(n, c.f64, c.levels, nil)
-		value = func(i int) { c.float(c.f64[i]) }
+		value = func(i int) { c.text = rows.AppendFloat(c.text, c.f64[i]) }
 	case *file.BooleanColumnChunkReader:
 		c.bools = buffer(c.bools)
 		rowCount, _, err = r.ReadBatchInPage(n, c.bools, c.levels, nil)
@@ -301,14 +300,6 @@ func (c *column) number(v int64) {
 		return
 	}
 	c.text = rows.AppendInt(c.text, v)
-}
-
-// float makes all NaN one value, as equality deletes want it.
-func (c *column) float(v float64) {
-	if math.IsNaN(v) {
-		v = math.NaN()
-	}
-	c.text = binary.BigEndian.AppendUint64(c.text, math.Float64bits(v))
 }
 
 func (c *column) boolean(v bool) {
