@@ -20,6 +20,9 @@ func (w *writer) groups(p *pile) ([]group, error) {
 	}
 	var sources []source
 	for _, f := range w.target.Spec.Fields() {
+		if unknown(f.Transform) { // its partitions would be wrong for readers that know it
+			return nil, fmt.Errorf("partition field %s: the transform %s is not supported", f.Name, f.Transform)
+		}
 		s := sourceOf(w.target.Schema.Fields(), p.columns, f.SourceID())
 		if _, void := f.Transform.(iceberg.VoidTransform); s.typ == nil && !void {
 			return nil, fmt.Errorf("partition field %s: the table has no column of id %d", f.Name, f.SourceID())
@@ -45,6 +48,11 @@ func (w *writer) groups(p *pile) ([]group, error) {
 		out[n].picks = append(out[n].picks, row)
 	}
 	return out, nil
+}
+
+func unknown(t iceberg.Transform) bool {
+	_, ok := t.(iceberg.UnknownTransform)
+	return ok
 }
 
 // appendValue appends a value so that no two lists of values look alike.

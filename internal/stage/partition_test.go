@@ -3,13 +3,19 @@ package stage_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/locate"
+	"github.com/frazil/frazil/internal/resolve"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/stage"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 )
 
 // partitioned sets a spec with one field.
@@ -45,6 +51,60 @@ func TestRowsGoToTheirPartitions(t *testing.T) {
 		if diff := cmp.Diff(c.want, inFolders(laidOut(t, b, nil, c.spec))); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// The hashes are those of the Iceberg spec (appendix B).
+func TestBucketsAreThoseOfTheSpec(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2017, 11, 16, 22, 31, 8, 0, time.UTC)
+	id := uuid.MustParse("f79c3e09-677c-4bbd-a479-3f349cb785e7")
+	for _, c := range []struct {
+		typ  iceberg.Type
+		cell rows.Cell
+		hash int32
+	}{
+		{prim.Int32, rows.Cell{Int: 34}, 2017239379},
+		{prim.Int64, rows.Cell{Int: 34}, 2017239379},
+		{iceberg.DecimalTypeOf(9, 2), rows.Cell{Decimal: decimal128.FromI64(1420)}, -500754589},
+		{iceberg.DecimalTypeOf(38, 2), rows.Cell{Decimal: decimal128.FromI64(1420)}, -500754589},
+		{prim.Date, rows.Cell{Int: at.Unix() / 86400}, -653330422},
+		{prim.Time, rows.Cell{Int: at.UnixMicro() % 86_400_000_000}, -662762989},
+		{prim.Timestamp, rows.Cell{Int: at.UnixMicro()}, -2047944441},
+		{prim.TimestampTz, rows.Cell{Int: at.UnixMicro() + 1}, -1207196810},
+		{prim.TimestampNs, rows.Cell{Int: at.UnixNano()}, -2047944441},
+		{prim.TimestampTzNs, rows.Cell{Int: at.UnixNano() + 1001}, -1207196810},
+		{prim.String, rows.Cell{Bytes: []byte("iceberg")}, 1210000089},
+		{prim.UUID, rows.Cell{Bytes: id[:]}, 1488055340},
+		{iceberg.FixedTypeOf(4), rows.Cell{Bytes: []byte{0, 1, 2, 3}}, -188683207},
+		{prim.Binary, rows.Cell{Bytes: []byte{0, 1, 2, 3}}, -188683207},
+	} {
+		files := laidOut(t, batch(t, []iceberg.Type{c.typ}, []rows.Cell{c.cell}), nil, partitioned(10, "p", iceberg.BucketTransform{NumBuckets: math.MaxInt32}))
+		if got, want := files.Data[0].Partition()[1000], c.hash&math.MaxInt32%math.MaxInt32; got != want {
+			t.Errorf("%s: bucket %v, want %d", c.typ, got, want)
+		}
+	}
+}
+
+// What frazil does not know of a table it does not guess: partitions would be wrong, an order be claimed that is none.
+func TestUnknownTransforms(t *testing.T) {
+	t.Parallel()
+	foreign, err := iceberg.ParseTransform("zorder[3]")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := batch(t, []iceberg.Type{prim.Int32}, []rows.Cell{{Int: 5}}, []rows.Cell{{Int: 4}})
+	to := target(t, b.Schema)
+	partitioned(10, "p", foreign)(&to)
+	o := &resolve.Outcome{Batch: b, Write: picks(0), Found: &locate.Found{}}
+	if _, err := stage.Write(t.Context(), nil, &locate.Snapshot{}, o, stage.Position, to); err == nil || !strings.Contains(err.Error(), "partition field p: the transform zorder[3] is not supported") {
+		t.Errorf("partitions: %v", err)
+	}
+	files := laidOut(t, b, nil, func(to *stage.Target) {
+		to.Sort = stage.Order{ID: 4, Fields: []stage.OrderField{{SourceID: 10, Transform: iceberg.IdentityTransform{}}, {SourceID: 10, Transform: foreign}}}
+	})
+	if got := contents(t, files.Objects[0].Data); files.Data[0].SortOrderID() != nil || !strings.HasSuffix(got[0], " 5") {
+		t.Errorf("rows %q claim order %v", got, files.Data[0].SortOrderID())
 	}
 }
 

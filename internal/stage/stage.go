@@ -10,6 +10,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/locate"
@@ -70,6 +71,9 @@ type Files struct {
 // attempt whose fate is unknown never shares a file with the next (P4).
 func Write(ctx context.Context, store tablefile.Store, live *locate.Snapshot, o *resolve.Outcome, e Encoding, t Target) (*Files, error) {
 	w := &writer{ctx: ctx, store: store, live: live, outcome: o, target: t, id: uuid.NewString()}
+	if slices.ContainsFunc(t.Sort.Fields, func(f OrderField) bool { return unknown(f.Transform) }) {
+		w.target.Sort = Order{} // no promise to anybody: rows stay as they come, and files claim no order
+	}
 	p := newPile(o)
 	var err error
 	switch {
