@@ -1,7 +1,7 @@
 // Package warehouse opens Iceberg REST catalogs and the object store that their tables live in.
 //
-// Requests to the catalog are signed as the configuration says and are never retried here: whether a request
-// may be repeated is known to its caller. The store's address and credentials come from the configuration and
+// Requests to the catalog are signed as the configuration says. They are repeated here only where that cannot do harm
+// (transport.go): whether another one may be is known to its caller. The store's address and credentials come from the configuration and
 // the environment of the process, never from a table's properties, which its owner or a stranger may have set
 // (P10).
 package warehouse
@@ -28,7 +28,7 @@ type Warehouse struct {
 }
 
 // answerTime bounds the wait for a catalog's answer, once a request is sent.
-const answerTime = 60 * time.Second
+const answerTime = 30 * time.Second
 
 // Open connects to a catalog.
 func Open(ctx context.Context, name string, c config.Catalog) (*Warehouse, error) {
@@ -39,7 +39,7 @@ func Open(ctx context.Context, name string, c config.Catalog) (*Warehouse, error
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.ResponseHeaderTimeout = answerTime
 	options := []rest.Option{
-		rest.WithCustomTransport(transport),
+		rest.WithCustomTransport(patient{transport}),
 		rest.WithWarehouseLocation(c.Warehouse),
 		rest.WithAdditionalProps(maps.Clone(iceberg.Properties(c.Properties))), // the catalog takes its properties out of the map
 	}

@@ -3,7 +3,6 @@ package warehouse_test
 import (
 	"bytes"
 	"errors"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -145,31 +144,6 @@ func TestCommitGivesTheTableAfterIt(t *testing.T) {
 	}
 	if now, err := w.Load(t.Context(), ident); err != nil || now.Properties()["a"] != "1" {
 		t.Errorf("the refused commit is in: %v", err)
-	}
-}
-
-// Whether a request may be sent again is for its caller to know: a commit that is repeated on its way could be refused
-// although it landed.
-func TestCatalogRequestsAreNotRepeated(t *testing.T) {
-	t.Parallel()
-	for _, status := range []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable, http.StatusGatewayTimeout} {
-		p := start(t)
-		w := p.open(t)
-		loaded := create(t, w, nil)
-		p.catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
-			if op == catalog.OpCommitTable {
-				return catalog.Refuse(status)
-			}
-			return catalog.Fault{}
-		})
-		before := maps.Clone(p.catalog.Stats())
-		_, err := w.Commit(t.Context(), loaded, nil, []table.Update{table.NewSetPropertiesUpdate(iceberg.Properties{"a": "1"})})
-		if err == nil {
-			t.Errorf("%d: no error", status)
-		}
-		if n := p.catalog.Stats()[catalog.OpCommitTable] - before[catalog.OpCommitTable]; n != 1 {
-			t.Errorf("%d: %d requests were sent, want 1", status, n)
-		}
 	}
 }
 

@@ -1,6 +1,9 @@
 package catalog
 
-import "net/http"
+import (
+	"net/http"
+	"strconv"
+)
 
 // An Op names what a request asks for.
 type Op string
@@ -33,6 +36,7 @@ type FaultFunc func(Op, *http.Request) Fault
 type Fault struct {
 	applied bool
 	status  int
+	header  [2]string // of the answer: name and value
 }
 
 const (
@@ -42,6 +46,17 @@ const (
 
 // Refuse answers with an HTTP status instead of serving the request.
 func Refuse(status int) Fault { return Fault{status: status} }
+
+// RefuseUntil answers with an HTTP status, and that the client shall wait so many seconds.
+func RefuseUntil(status, seconds int) Fault {
+	return Fault{status: status, header: [2]string{"Retry-After", strconv.Itoa(seconds)}}
+}
+
+// Throttle refuses a request as Glue does when there are too many: with 400, like a wrong one, and a header that tells the
+// two apart.
+func Throttle() Fault {
+	return Fault{status: http.StatusBadRequest, header: [2]string{"x-amzn-ErrorType", "ThrottlingException"}}
+}
 
 // ApplyThenStatus serves the request and then answers with an HTTP status as if it had failed.
 func ApplyThenStatus(status int) Fault { return Fault{applied: true, status: status} }
@@ -64,6 +79,9 @@ func (f Fault) answer(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		panic(http.ErrAbortHandler)
 	default:
+		if f.header[0] != "" {
+			w.Header().Set(f.header[0], f.header[1])
+		}
 		writeReply(w, r, failure(f.status, faultType(f.status), "injected fault"))
 	}
 }
