@@ -30,6 +30,9 @@ const (
 	defaultBloomFPP   = 0.01
 )
 
+// The sizes that a Bloom filter can have in a Parquet file.
+const leastBloomSize, mostBloomSize = 32, 128 << 20
+
 // NewLayout reads the write.* properties of a table that concern its files. What cannot be done is an error: that the
 // files be of another format than Parquet, and values that are none. Fields named in always keep bounds
 // whatever the properties say, since rows are found by them.
@@ -101,14 +104,16 @@ func (r *reader) wrong(name, want string) {
 	}
 }
 
-func (r *reader) positive(name string, fallback int64) int64 {
+func (r *reader) positive(name string, fallback int64) int64 { return r.atLeast(1, name, fallback) }
+
+func (r *reader) atLeast(least int64, name string, fallback int64) int64 {
 	text, ok := r.properties[name]
 	if !ok {
 		return fallback
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n <= 0 {
-		r.wrong(name, "a number above 0")
+	if err != nil || n < least {
+		r.wrong(name, fmt.Sprintf("a number of %d or more", least))
 		return fallback
 	}
 	return n
@@ -133,13 +138,16 @@ func (r *reader) codec() (c compress.Compression, level int) {
 	const name = "write.parquet.compression-codec"
 	codecs := map[string]compress.Compression{
 		"zstd": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy, "gzip": compress.Codecs.Gzip,
-		"brotli": compress.Codecs.Brotli, "lz4": compress.Codecs.Lz4Raw, "uncompressed": compress.Codecs.Uncompressed,
+		"brotli": compress.Codecs.Brotli, "lz4": compress.Codecs.Lz4Raw, "lz4_raw": compress.Codecs.Lz4Raw, "uncompressed": compress.Codecs.Uncompressed,
 	}
-	c = codecs[r.word(name, "zstd", "snappy", "gzip", "brotli", "lz4", "uncompressed")]
+	c = codecs[r.word(name, "zstd", "snappy", "gzip", "brotli", "lz4", "lz4_raw", "uncompressed")]
 	if text, ok := r.properties["write.parquet.compression-level"]; ok && text != "null" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
 			r.wrong("write.parquet.compression-level", "a whole number")
+		}
+		if c == compress.Codecs.Gzip && (n < -1 || n > 9) {
+			r.wrong("write.parquet.compression-level", "-1 to 9 for gzip")
 		}
 		level = n
 	}
@@ -148,7 +156,8 @@ func (r *reader) codec() (c compress.Compression, level int) {
 
 // bloom switches on the Bloom filters that the table asks for, each as large as its rows need.
 func (r *reader) bloom(schema *iceberg.Schema) []parquet.WriterProperty {
-	out := []parquet.WriterProperty{parquet.WithMaxBloomFilterBytes(r.positive("write.parquet.bloom-filter-max-bytes", defaultBloomSize))}
+	most := min(r.atLeast(leastBloomSize, "write.parquet.bloom-filter-max-bytes", defaultBloomSize), mostBloomSize)
+	out := []parquet.WriterProperty{parquet.WithMaxBloomFilterBytes(most)}
 	const enabled, rate = "write.parquet.bloom-filter-enabled.column.", "write.parquet.bloom-filter-fpp.column."
 	for name, value := range r.properties {
 		column, ok := strings.CutPrefix(name, enabled)
@@ -161,7 +170,7 @@ func (r *reader) bloom(schema *iceberg.Schema) []parquet.WriterProperty {
 		fpp := defaultBloomFPP
 		if text, ok := r.properties[rate+column]; ok {
 			f, err := strconv.ParseFloat(text, 64)
-			if err != nil || f <= 0 || f >= 1 {
+			if err != nil || !(f > 0 && f < 1) {
 				r.wrong(rate+column, "a number between 0 and 1")
 				f = defaultBloomFPP
 			}

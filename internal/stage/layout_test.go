@@ -52,7 +52,7 @@ func TestCompressionIsTheTables(t *testing.T) {
 	t.Parallel()
 	for codec, want := range map[string]compress.Compression{
 		"": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy, "GZIP": compress.Codecs.Gzip, "uncompressed": compress.Codecs.Uncompressed,
-		"lz4": compress.Codecs.Lz4Raw, "brotli": compress.Codecs.Brotli,
+		"lz4": compress.Codecs.Lz4Raw, "lz4_raw": compress.Codecs.Lz4Raw, "brotli": compress.Codecs.Brotli,
 	} {
 		properties := map[string]string{}
 		if codec != "" {
@@ -97,6 +97,7 @@ func TestBloomFiltersAreWrittenWhereTheTableAsks(t *testing.T) {
 			t.Errorf("column %d has a filter: %v, %v", i, !want, err)
 		}
 	}
+	laidOut(t, texts(t, 1), map[string]string{property + "c0": "true", "write.parquet.bloom-filter-max-bytes": "9223372036854775807"})
 	if n := len(files.Objects[0].Data); n > 40_000 {
 		t.Errorf("1,000 rows took %d bytes: the filter is not as large as they need", n)
 	}
@@ -130,18 +131,40 @@ func TestWideTablesHaveStatisticsOfTheirFirstColumns(t *testing.T) {
 	if n := len(f.LowerBoundValues()); n != 101 { // the first 100, and the last one
 		t.Errorf("%d columns have bounds", n)
 	}
+	none := laidOut(t, batch(t, types, row), map[string]string{"write.metadata.metrics.max-inferred-column-defaults": "0"}).Data[0]
+	if n := len(none.LowerBoundValues()); n != 1 { // the key
+		t.Errorf("%d columns have bounds, where none should by itself", n)
+	}
 }
 
 func TestPropertiesThatCannotBeDoneAreErrors(t *testing.T) {
 	t.Parallel()
 	schema := iceberg.NewSchema(0, iceberg.NestedField{ID: 1, Name: "id", Type: prim.Int64})
+	const bloom = "write.parquet.bloom-filter-"
 	for name, value := range map[string]string{
 		"write.format.default": "orc", "write.delete.format.default": "avro", "write.parquet.compression-codec": "lzo",
 		"write.parquet.compression-level": "best", "write.target-file-size-bytes": "0", "write.parquet.page-size-bytes": "1 MB",
 		"write.delete.granularity": "row", "write.metadata.metrics.default": "some", "write.metadata.metrics.column.id": "truncate(0)",
+		bloom + "max-bytes": "31", bloom + "fpp.column.id": "NaN", "write.metadata.metrics.max-inferred-column-defaults": "-1",
 	} {
-		if _, err := stage.NewLayout(map[string]string{name: value}, schema, nil); err == nil || !strings.Contains(err.Error(), name) {
+		properties := map[string]string{name: value, bloom + "enabled.column.id": "true"}
+		if _, err := stage.NewLayout(properties, schema, nil); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s=%s: %v, want an error that names it", name, value, err)
 		}
+	}
+}
+
+// A level is the codec's, so a wrong one is found when files are made of it at the latest.
+func TestLevelsAreTheCodecs(t *testing.T) {
+	t.Parallel()
+	const codec, level = "write.parquet.compression-codec", "write.parquet.compression-level"
+	b := texts(t, 10)
+	for _, properties := range []map[string]string{
+		{codec: "gzip", level: "9"}, {codec: "gzip", level: "-1"}, {codec: "zstd", level: "22"}, {codec: "snappy", level: "3"}, {codec: "lz4_raw", level: "99"}, {codec: "brotli", level: "11"},
+	} {
+		contents(t, laidOut(t, b, properties).Objects[0].Data)
+	}
+	if _, err := stage.NewLayout(map[string]string{codec: "gzip", level: "10"}, target(t, b.Schema).Schema, nil); err == nil || !strings.Contains(err.Error(), level) {
+		t.Errorf("gzip has a level 10: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ const (
 
 // modes reads the write.metadata.metrics.* properties, for the leaves of a schema.
 func (r *reader) modes(schema *iceberg.Schema, always []int) map[int]mode {
-	base, limit := truncated(truncateTo), r.positive(metricsLimit, inferredColumns)
+	base, limit := truncated(truncateTo), r.atLeast(0, metricsLimit, inferredColumns)
 	if text, ok := r.properties[metricsDefault]; ok {
 		base, limit = r.mode(metricsDefault, text), int64(len(schema.FieldIDs()))
 	}
