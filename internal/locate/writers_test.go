@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/local/catalog"
@@ -186,5 +189,44 @@ func TestATableWithoutSnapshotHasNoFiles(t *testing.T) {
 	snapshot, err := locate.Open(t.Context(), newShelf(), locate.Table{})
 	if err != nil || len(snapshot.Data)+len(snapshot.Deletes)+len(snapshot.Manifests) != 0 {
 		t.Errorf("%+v, %v", snapshot, err)
+	}
+}
+
+// Files of before their table was Iceberg's may count time in another unit, and decimals at another scale.
+func TestUnitsOfFilesAreNotTheColumns(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	stamps := func(unit arrow.TimeUnit, v arrow.Timestamp) arrow.Array {
+		b := array.NewTimestampBuilder(memory.DefaultAllocator, &arrow.TimestampType{Unit: unit})
+		b.Append(v)
+		return b.NewArray()
+	}
+	clock := array.NewTime32Builder(memory.DefaultAllocator, &arrow.Time32Type{Unit: arrow.Millisecond})
+	clock.Append(5)
+	cents := array.NewDecimal128Builder(memory.DefaultAllocator, &arrow.Decimal128Type{Precision: 9, Scale: 3})
+	cents.Append(decimal128.FromI64(5))
+	for i, c := range []struct {
+		typ    iceberg.Type
+		values arrow.Array
+		cell   rows.Cell
+		err    string
+	}{
+		{prim.Timestamp, stamps(arrow.Millisecond, -5), rows.Cell{Int: -5000}, ""},
+		{prim.TimestampNs, stamps(arrow.Microsecond, 5), rows.Cell{Int: 5000}, ""},
+		{prim.Time, clock.NewArray(), rows.Cell{Int: 5000}, ""},
+		{prim.Timestamp, stamps(arrow.Nanosecond, 5), rows.Cell{}, "cannot hold a timestamp"},
+		{iceberg.DecimalTypeOf(9, 2), cents.NewArray(), rows.Cell{}, "cannot hold a decimal(9, 2)"},
+	} {
+		schema := keyed(t, c.typ)
+		f := s.parquet(t, fmt.Sprint("s3://b/", i), []column{{1, "k0", c.values}})
+		found, err := locate.Find(t.Context(), s, snapshot(schema, []locate.File{f}, nil), schema, keysOf(schema, []rows.Cell{c.cell}))
+		switch {
+		case c.err != "":
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s from %s: %v, want %q", c.typ, c.values.DataType(), err, c.err)
+			}
+		case err != nil || len(found.Hits) != 1:
+			t.Errorf("%s from %s: %v %v", c.typ, c.values.DataType(), found, err)
+		}
 	}
 }

@@ -138,7 +138,7 @@ func scanRowGroup(w *window, meta *metadata.FileMetaData, g int, leaves []int, f
 		}
 		columns[i].typ = fields[i].Type
 		if !columns[i].fits() {
-			return 0, fmt.Errorf("a column of type %s cannot hold a %s", columns[i].reader.Type(), columns[i].typ)
+			return 0, columns[i].misfit()
 		}
 	}
 	for done := int64(0); done < group.NumRows(); {
@@ -165,6 +165,7 @@ func scanRowGroup(w *window, meta *metadata.FileMetaData, g int, leaves []int, f
 type column struct {
 	reader file.ColumnChunkReader
 	typ    iceberg.Type
+	unit   int64 // of the file, in units of typ
 
 	text []byte
 	ends []int // end of each row's part in text; negative: null
@@ -179,8 +180,11 @@ type column struct {
 	fixed  []parquet.FixedLenByteArray
 }
 
-// fits reports whether the file's physical type is one that the column's type is, or was, stored in.
-func (c *column) fits() bool {
+// fits reports whether the file's type is one that the column's type is, or was, stored in.
+func (c *column) fits() (ok bool) {
+	if c.unit, ok = unit(c.reader.Descriptor().LogicalType(), c.typ); !ok {
+		return false
+	}
 	var allowed []parquet.Type
 	switch c.typ.(type) {
 	case iceberg.BooleanType:
@@ -196,6 +200,11 @@ func (c *column) fits() bool {
 		allowed = []parquet.Type{parquet.Types.ByteArray, parquet.Types.FixedLenByteArray}
 	}
 	return slices.Contains(allowed, c.reader.Type())
+}
+
+func (c *column) misfit() error {
+	d := c.reader.Descriptor()
+	return fmt.Errorf("a column of type %s, %s, cannot hold a %s", d.PhysicalType(), d.LogicalType(), c.typ)
 }
 
 func (c *column) at(i int) Part {
@@ -264,7 +273,7 @@ func (c *column) page(n int64) (err error) {
 		rowCount, _, err = r.ReadBatchInPage(n, c.fixed, c.levels, nil)
 		value = func(i int) { c.binary(c.fixed[i]) }
 	default:
-		return fmt.Errorf("a column of type %s cannot hold a %s", c.reader.Type(), c.typ)
+		return c.misfit()
 	}
 	if err != nil {
 		return err
@@ -299,7 +308,7 @@ func (c *column) number(v int64) {
 		c.text = rows.AppendDecimal(c.text, decimal128.FromI64(v))
 		return
 	}
-	c.text = rows.AppendInt(c.text, v)
+	c.text = rows.AppendInt(c.text, v*c.unit)
 }
 
 func (c *column) boolean(v bool) {
