@@ -127,7 +127,7 @@ func bounds(column arrow.Array, cut int) (lower, upper []byte) {
 		return boundsOf(a, a.Value, decimal128.Num.Less, encodeDecimal)
 	case *array.String:
 		lower, upper = boundsOf(a, a.Value, cmp.Less[string], func(s string) []byte { return []byte(s) })
-		return cutLower(lower, cut), cutUpper(upper, cut)
+		return valid(cutLower(lower, cut)), valid(cutUpper(upper, cut))
 	case *array.Binary:
 		lower, upper = boundsOf(a, a.ValueString, cmp.Less[string], func(s string) []byte { return []byte(s) })
 		return cutBytes(lower, cut), raiseBytes(upper, cut)
@@ -208,6 +208,14 @@ func floatBounds[T float32 | float64](a arrow.Array, at func(int) T, encode func
 	return encode(lo), encode(hi)
 }
 
+// valid leaves out a bound that is no UTF-8, as texts of other writers may be: readers could not decode it.
+func valid(b []byte) []byte {
+	if !utf8.Valid(b) {
+		return nil
+	}
+	return b
+}
+
 // cutLower keeps the first code points of a lower bound: a prefix is never above the whole.
 func cutLower(b []byte, cut int) []byte {
 	return b[:prefix(b, cut)]
@@ -220,7 +228,7 @@ func cutUpper(b []byte, cut int) []byte {
 	if end == len(b) {
 		return b
 	}
-	for b = b[:end:end]; len(b) > 0; {
+	for b = valid(b[:end:end]); len(b) > 0; {
 		r, size := utf8.DecodeLastRune(b)
 		b = b[:len(b)-size]
 		if r++; r == 0xD800 {
