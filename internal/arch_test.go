@@ -42,6 +42,7 @@ var rules = map[string]rule{
 	"change":     {light, "wire"},
 	"envelope":   {light, "change kafka wire"},
 	"route":      {light, "config"},
+	"deadletter": {light, "kafka"},
 	"rows":       {ice, ""},
 	"coerce":     {ice, "change config rows wire"},
 	"merge":      {ice, "rows"},
@@ -51,7 +52,7 @@ var rules = map[string]rule{
 	"stage":      {ice, "locate resolve rows tablefile"},
 	"warehouse":  {heavy, "config"},
 	"commit":     {heavy, "ledger locate stage tablefile"},
-	"ingest":     {heavy, "change coerce commit config envelope kafka ledger locate merge resolve route rows stage tablefile warehouse wire"},
+	"ingest":     {heavy, "change coerce commit config deadletter envelope kafka ledger locate merge resolve route rows stage tablefile warehouse wire"},
 }
 
 // wall keeps a third-party module inside the packages that need it.

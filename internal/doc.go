@@ -18,6 +18,7 @@ One word per idea, in code, documentation and metrics.
 	outcome     rows to write and positions to delete, settled against one snapshot
 	stage       building data and delete files that no snapshot references yet
 	commit      publishing staged files and the ledger as one snapshot
+	dead letter a record that could not be applied, kept with its reason
 	ledger      per table: the next expected offset of each source, topic and partition
 
 # Promises
@@ -53,10 +54,13 @@ They settle what the message formats leave open.
 	     24:00:00 and offsets other than zero do not fit time
 	6    fractions finer than the column are refused, or floored where the column says so
 	13   an absent cell of an insert is NULL, or the column's default; one of an update is kept, and refused until kept cells exist
-	16   the ledger moves with every delivery that changed a row; offsets may have holes
+	16   the ledger moves with every delivery that changed a row or passed over a bad record; offsets may have holes
 	17   a record below the ledger that is newer than all that the ledger has seen of its partition is a topic made anew: an error
-	18   one bad record fails the delivery, and nothing of it is committed, in any of its tables
+	18   one bad record fails the delivery, and nothing of it is committed, in any of its tables. With report_failures each
+	     partition is cut at its first bad record, which is reported; with dead letters bad records go there.
 	19   heartbeats, transactions, resolved timestamps, schema changes and the like are skipped and counted by class
+	20   dead letters are refused when all records of a topic are bad and none of it was ever applied, or when more than
+	     max_ratio of at least min_records are; they are at least once and a superset
 
 # Flow
 
@@ -89,6 +93,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	config      the YAML document and the six variables; all problems at once                             light
 	route       topic to route                                                                            light
 	ledger      what is applied: next offset and newest time per partition; its text form                 light
+	deadletter  records that could not be applied, with the reason; their form                             light
 	rows        all changes of one delivery for one table: typed columns, typed keys, one entry per change  ice
 	coerce      values into typed rows; compiled once per table schema and route                          ice
 	merge       rows to at most one effect per key; a pure function                                       ice
@@ -123,7 +128,7 @@ may lack a row that a delete is meant for.
 	file layout, compaction in a commit stage, one file each; commit/manifests.go for what leaves the table
 	an index of keys                    locate
 	a catalog's oddity                  warehouse; local/catalog plays it
-	dead letters, report_failures       ingest's one place that gathers rejections (apply), and a package of their own
+	what becomes of bad records         ingest/failures.go; deadletter for the form of the letters
 	create and evolve tables            a schema difference, committed by commit
 	drain, maintain, redrive            functions/<name> on ingest, or on stage and commit
 	a fault for tests                   local/catalog, local/objects: requests answered wrongly, never hooks in production code

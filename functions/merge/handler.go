@@ -2,17 +2,35 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafkaevent"
 )
 
 // handler takes events raw: aws-lambda-go's own type for Kafka events cannot tell a null value from an empty one.
-type handler struct{ pipeline *ingest.Pipeline }
+type handler struct {
+	pipeline *ingest.Pipeline
+	log      *slog.Logger
+}
 
-// answer tells the event source mapping that every record is done.
-var answer = []byte(`{"batchItemFailures":[]}`)
+// answer is what an event source mapping with ReportBatchItemFailures reads: of each partition that has one, the first
+// record that is not done.
+type answer struct {
+	Failures []failure `json:"batchItemFailures"`
+}
+
+type failure struct {
+	Item item `json:"itemIdentifier"`
+}
+
+type item struct {
+	Partition string `json:"partition"` // topic-number, as the event names it
+	Offset    int64  `json:"offset"`
+}
 
 // Invoke applies one event. The payload is decoded in place and not kept. After an error the event source mapping
 // delivers the records again, which is safe.
@@ -21,10 +39,19 @@ func (h *handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	if err != nil {
 		return nil, &BadEvent{err}
 	}
-	if err := h.pipeline.Deliver(ctx, event.Records); err != nil {
+	done := answer{Failures: []failure{}}
+	err = h.pipeline.Deliver(ctx, event.Records)
+	var cut *ingest.CutOff
+	switch {
+	case errors.As(err, &cut):
+		h.log.LogAttrs(ctx, slog.LevelWarn, "partitions cut off", slog.String("reason", cut.Error()))
+		for _, r := range cut.First {
+			done.Failures = append(done.Failures, failure{item{fmt.Sprintf("%s-%d", r.Part.Topic, r.Part.Number), r.Offset}})
+		}
+	case err != nil:
 		return nil, &DeliveryFailed{err}
 	}
-	return answer, nil
+	return json.Marshal(done)
 }
 
 // BadEvent and DeliveryFailed give Lambda's errorType, which is the name of the type, a meaning.

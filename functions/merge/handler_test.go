@@ -6,6 +6,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/scenario"
+	"github.com/frazil/frazil/internal/local/stack"
 )
 
 // testHandler has a catalog that nothing listens at: an event that gets as far as a table fails.
@@ -82,5 +86,42 @@ func TestInvokeFailsWithoutTheCatalog(t *testing.T) {
 	var failed *DeliveryFailed
 	if !errors.As(err, &failed) {
 		t.Errorf("error %v, want a DeliveryFailed", err)
+	}
+}
+
+// Each partition's first record that is not done, as the event source mapping wants it named.
+func TestInvokeReportsWherePartitionsEnd(t *testing.T) {
+	t.Parallel()
+	parts, err := stack.StartLake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(parts.Close)
+	l, err := lake.Open(t.Context(), parts.CatalogConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Create(t.Context(), lake.Spec{Name: "shop.orders", Columns: []lake.Column{{Name: "id", Type: "long", Required: true}}, Key: []string{"id"}}); err != nil {
+		t.Fatal(err)
+	}
+	document, err := scenario.Document(parts.CatalogConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	document += "report_failures: true\n"
+	document = strings.Replace(document, "routes: []", "routes: [{topics: [orders], format: flat, table: \"main:shop.orders\"}]", 1)
+	h, err := newHandler(env(map[string]string{"FRAZIL_CONFIG": document}), noFiles, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	event := `{"eventSource":"aws:kafka","records":{
+		"orders-0":[{"topic":"orders","partition":0,"offset":7,"timestamp":1,"value":"eyJpZCI6MX0="},{"topic":"orders","partition":0,"offset":8,"timestamp":1,"value":"e30="},{"topic":"orders","partition":0,"offset":9,"timestamp":1,"value":"e30="}],
+		"orders-12":[{"topic":"orders","partition":12,"offset":0,"timestamp":1,"value":"eyJpZCI6Mn0="}]}}`
+	got, err := h.Invoke(t.Context(), []byte(event))
+	if want := `{"batchItemFailures":[{"itemIdentifier":{"partition":"orders-0","offset":8}}]}`; err != nil || string(got) != want {
+		t.Errorf("answer %s, %v, want %s", got, err, want)
+	}
+	if _, rows, err := l.Rows(t.Context(), "shop.orders"); err != nil || len(rows) != 2 {
+		t.Errorf("%d rows, %v", len(rows), err)
 	}
 }

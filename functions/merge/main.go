@@ -30,5 +30,5 @@ func newHandler(environ []string, readFile func(string) ([]byte, error), log *sl
 	if err != nil {
 		return nil, err
 	}
-	return &handler{pipeline: p}, nil
+	return &handler{pipeline: p, log: log}, nil
 }

@@ -20,6 +20,11 @@ import (
 type Config struct {
 	Catalogs map[string]Catalog
 	Routes   []Route
+
+	DeadLetter DeadLetter
+	// ReportFailures has each partition cut at its first bad record and the record reported, in place of a failure of the
+	// whole delivery. It is for event source mappings with ReportBatchItemFailures.
+	ReportFailures bool
 }
 
 // Catalog is an Iceberg REST catalog.
@@ -103,7 +108,7 @@ func list(s string) []string {
 }
 
 func (d document) check(p *problems) *Config {
-	c := &Config{Catalogs: map[string]Catalog{}}
+	c := &Config{Catalogs: map[string]Catalog{}, DeadLetter: deadLetter(d.DeadLetter, p), ReportFailures: d.ReportFailures}
 	if len(d.Catalogs) == 0 {
 		p.add("catalogs: none is given")
 	}

@@ -29,6 +29,7 @@ func TestParseFillsDefaults(t *testing.T) {
 			Wrapper: "auto", TimestampUnit: "auto", DecimalEncoding: "auto", BinaryEncoding: "base64",
 			Names: "exact", TimeZone: "UTC", SpecialTemporals: config.Error,
 		}},
+		DeadLetter: config.DeadLetter{MaxRatio: 0.5, MinRecords: 100},
 	}
 	if diff := cmp.Diff(c, want); diff != "" {
 		t.Error(diff)

@@ -13,6 +13,15 @@ import (
 type document struct {
 	Catalogs map[string]catalogDoc `yaml:"catalogs"`
 	Routes   []routeDoc            `yaml:"routes"`
+
+	DeadLetter     yaml.Node `yaml:"dead_letter"` // an address, or a deadLetterDoc
+	ReportFailures bool      `yaml:"report_failures"`
+}
+
+type deadLetterDoc struct {
+	To         string   `yaml:"to"`
+	MaxRatio   *float64 `yaml:"max_ratio"`
+	MinRecords *int     `yaml:"min_records"`
 }
 
 type catalogDoc struct {

@@ -66,10 +66,7 @@ func (t *target) again(ctx context.Context, n int) error {
 	if err := t.decode(); err != nil {
 		return err
 	}
-	if len(t.rejected) > 0 {
-		return &BadRecords{t.rejected, "after a conflict, so nothing of the delivery is committed to this table"}
-	}
-	return nil
+	return t.rejudge()
 }
 
 // attempt plans, locates, stages and commits on the current head. It reports false when there was nothing to do
@@ -84,9 +81,12 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 		return false, nil
 	case err != nil:
 		return false, err
-	case !outcome.Changes():
+	case !outcome.Changes() && len(t.rejected) == 0:
 		t.idle()
 		return t.fresh, nil
+	}
+	if err := t.bury(ctx); err != nil {
+		return false, err
 	}
 	a, err := t.stage(ctx, live, outcome)
 	switch {
@@ -163,6 +163,7 @@ func (t *target) report(ctx context.Context, snapshot int64, o *resolve.Outcome,
 		slog.Int("updated", o.Updates),
 		slog.Int("deleted", o.Deletes),
 		slog.Int("unknown_deletes", o.Unknown),
+		slog.Int("dead_letters", len(t.rejected)),
 		slog.Any("control_records", t.controls),
 		slog.Int64("elapsed_ms", t.now().Sub(start).Milliseconds()))
 }

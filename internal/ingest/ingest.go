@@ -3,8 +3,8 @@
 //
 //	records -> route -> ledger -> envelope -> coerce -> merge -> locate -> resolve -> stage -> commit
 //
-// A delivery is all or nothing per table (P4): a record that cannot be applied fails the delivery before
-// anything is committed, and names itself (rule 18). When one table fails the delivery fails; tables that have
+// A delivery is all or nothing per table (P4). What becomes of a record that cannot be applied the configuration says
+// (failures.go): it fails the delivery before anything is committed, goes to the dead letters, or cuts its partition off. When one table fails the delivery fails; tables that have
 // committed skip its records by their ledger when it comes again.
 package ingest
 
@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -60,7 +59,8 @@ func New(c *config.Config, log *slog.Logger) (*Pipeline, error) {
 }
 
 // Deliver applies a delivery. The records have to be in partition and offset order; they are borrowed until it
-// returns. After an error the delivery may be repeated, whole or in other slices, by anyone.
+// returns. After an error the delivery may be repeated, whole or in other slices, by anyone. A *CutOff says that it was
+// applied but for some partitions from a record on.
 func (p *Pipeline) Deliver(ctx context.Context, records []kafka.Record) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,7 +69,7 @@ func (p *Pipeline) Deliver(ctx context.Context, records []kafka.Record) error {
 		err = p.apply(ctx, targets)
 	}
 	for _, t := range targets {
-		t.records = nil
+		t.records, t.cut, t.buried = nil, nil, nil
 		if err != nil {
 			t.head = nil // whatever went wrong, the next delivery looks again
 		}
@@ -81,14 +81,13 @@ func (p *Pipeline) apply(ctx context.Context, targets []*target) error {
 	if err := each(ctx, targets, (*target).prepare); err != nil {
 		return err
 	}
-	bad := BadRecords{so: "so nothing of the delivery is committed"}
-	for _, t := range targets {
-		bad.all = append(bad.all, t.rejected...)
+	if err := p.judge(targets); err != nil {
+		return err
 	}
-	if len(bad.all) > 0 {
-		return &bad
+	if err := each(ctx, targets, (*target).commit); err != nil {
+		return err
 	}
-	return each(ctx, targets, (*target).commit)
+	return cutOff(targets)
 }
 
 // each runs a step for all tables at once. A table that fails stops no other.
@@ -140,7 +139,7 @@ func (p *Pipeline) target(ctx context.Context, name config.Table) (*target, erro
 	if err != nil {
 		return nil, err
 	}
-	t := &target{name: name, catalog: cat, routes: p.config.Routes, log: p.log.With("table", key), now: p.now, newest: map[kafka.Partition]int64{}}
+	t := &target{name: name, catalog: cat, config: p.config, log: p.log.With("table", key), now: p.now, newest: map[kafka.Partition]int64{}}
 	p.tables[key] = t
 	return t, nil
 }
@@ -155,32 +154,4 @@ func (p *Pipeline) catalog(ctx context.Context, name string) (Catalog, error) {
 	}
 	p.catalogs[name] = c
 	return c, nil
-}
-
-// BadRecords are the records of a delivery that cannot be applied.
-type BadRecords struct {
-	all []rejection
-	so  string // what follows
-}
-
-// rejection is one record and why it cannot be applied.
-type rejection struct {
-	ref kafka.Ref
-	err error
-}
-
-// shown is how many bad records an error names; the rest is counted.
-const shown = 10
-
-func (b *BadRecords) Error() string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "%d record(s) cannot be applied, %s", len(b.all), b.so)
-	for i, r := range b.all {
-		if i == shown {
-			fmt.Fprintf(&s, "\n… and %d more", len(b.all)-shown)
-			break
-		}
-		fmt.Fprintf(&s, "\n%s: %v", r.ref, r.err)
-	}
-	return s.String()
 }

@@ -31,7 +31,7 @@ type routed struct {
 type target struct {
 	name    config.Table
 	catalog Catalog
-	routes  []config.Route
+	config  *config.Config
 	log     *slog.Logger
 	now     func() time.Time
 
@@ -48,7 +48,9 @@ type target struct {
 	spans    ledger.Spans
 	controls map[envelope.Control]int
 	rejected []rejection
-	skipped  int // records that the ledger has
+	cut      map[*kafka.Partition]rejection // the first bad record of partitions that end there
+	buried   map[kafka.Ref]bool             // records whose dead letters are written
+	skipped  int                            // records that the ledger has
 }
 
 // load takes the table's current state from the catalog.
@@ -175,7 +177,7 @@ func (t *target) decode() error {
 		}
 		t.spans.Add(r.Record)
 		if err := t.add(d, r.Record); err != nil {
-			t.rejected = append(t.rejected, rejection{r.Ref(), err})
+			t.rejected = append(t.rejected, rejection{r.Record, err})
 		}
 	}
 	if len(decoders) == 0 {
@@ -213,7 +215,7 @@ type decoder struct {
 }
 
 func (t *target) decoder(route int) (*decoder, error) {
-	r := t.routes[route]
+	r := t.config.Routes[route]
 	schema, err := rows.NewSchema(t.head.Schema(), r.Key)
 	if err != nil {
 		return nil, err

@@ -100,6 +100,9 @@ func (l *Ledger) Topics() []*Topic {
 	})
 }
 
+// Knows reports whether a record of the partition's topic was ever applied.
+func (l *Ledger) Knows(p *kafka.Partition) bool { return l.topics[property(p.Source, p.Topic)] != nil }
+
 // mark is how far a record's partition is applied. A record of another cluster than the ledger's is an error: its
 // offsets mean other records.
 func (l *Ledger) mark(r *kafka.Record) (Mark, error) {

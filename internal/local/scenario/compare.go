@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -14,17 +15,21 @@ import (
 
 func (w *world) compare(ctx context.Context, last error) (differences []string, err error) {
 	add := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
-	switch want := w.scenario.Expect.Result.Value; {
-	case w.scenario.Expect.Result.Kind != 0 && want != "ok" && want != "error":
-		return nil, fmt.Errorf("expect: result: only ok and error exist (yet)")
-	case want == "error" && last == nil:
-		add("result: the last invocation succeeded, expected an error")
-	case want != "error" && last != nil:
-		add("result: expected ok, the last invocation failed: %v", last)
+	want, err := resultText(w.scenario.Expect.Result)
+	if err != nil {
+		return nil, err
 	}
-	if n := len(w.scenario.Expect.DeadLetters); n > 0 {
-		add("dead_letters: expected %d, but dead letters do not exist (yet)", n)
+	if got := outcomeText(last); got != want {
+		add("result: it is %s, expected %s", cmp.Or(got, "ok"), cmp.Or(want, "ok"))
+		if last != nil {
+			add("the last invocation failed: %v", last)
+		}
 	}
+	letters, err := w.compareLetters()
+	if err != nil {
+		return nil, err
+	}
+	differences = append(differences, letters...)
 	switch want := w.scenario.Expect.Error; {
 	case want != "" && last == nil:
 		add("error: expected one with %q, there was none", want)

@@ -106,12 +106,29 @@ type Alter struct {
 
 // Expect is the end that the scenario has to come to.
 type Expect struct {
-	Tables map[string]TableEnd `yaml:"tables"`
-	Result yaml.Node           `yaml:"result"`
-	// DeadLetters has to be empty until there are any.
-	DeadLetters []yaml.Node `yaml:"dead_letters"`
+	Tables      map[string]TableEnd `yaml:"tables"`
+	Result      yaml.Node           `yaml:"result"` // ok, error, or a Cut; of the last invocation
+	DeadLetters []Letter            `yaml:"dead_letters"`
 	// Error is a text that the error of the last invocation has to hold.
 	Error string `yaml:"error"`
+}
+
+// Cut is the result of an invocation that reports the first bad records of some partitions.
+type Cut struct {
+	Failed []At `yaml:"failed"`
+}
+
+// At is a record.
+type At struct {
+	Topic     string `yaml:"topic"`
+	Partition int32  `yaml:"partition"`
+	Offset    int64  `yaml:"offset"`
+}
+
+// Letter is an expected dead letter; its reason has to hold the text.
+type Letter struct {
+	At     `yaml:",inline"`
+	Reason string `yaml:"reason"`
 }
 
 // TableEnd is the expected end of a table.

@@ -32,7 +32,7 @@ func (w *world) fault(f *Fault) error {
 			}
 			return answer
 		})
-	case "data", "deletes", "manifest", "list":
+	case "data", "deletes", "manifest", "list", "dead_letter":
 		answer, ok := map[string]func() (int, string){
 			"refused":            func() (int, string) { return http.StatusForbidden, "AccessDenied" },
 			"applied-then-504":   func() (int, string) { return http.StatusGatewayTimeout, "InternalError" },
@@ -69,6 +69,8 @@ func kindOf(path string) string {
 		return "list"
 	case strings.HasSuffix(name, ".avro"):
 		return "manifest"
+	case strings.HasSuffix(name, ".jsonl"):
+		return "dead_letter"
 	}
 	return ""
 }

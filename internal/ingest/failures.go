@@ -1,0 +1,183 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/frazil/frazil/internal/coerce"
+	"github.com/frazil/frazil/internal/deadletter"
+	"github.com/frazil/frazil/internal/kafka"
+	"github.com/google/uuid"
+)
+
+// rejection is one record and why it cannot be applied.
+type rejection struct {
+	*kafka.Record
+	err error
+}
+
+// BadRecords are records that cannot be applied.
+type BadRecords struct {
+	all []rejection
+	so  string // what follows
+}
+
+// shown is how many bad records an error names; the rest is counted.
+const shown = 10
+
+func (b *BadRecords) Error() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d record(s) cannot be applied, %s", len(b.all), b.so)
+	for i, r := range b.all {
+		if i == shown {
+			fmt.Fprintf(&s, "\n… and %d more", len(b.all)-shown)
+			break
+		}
+		fmt.Fprintf(&s, "\n%s: %v", r.Ref(), r.err)
+	}
+	return s.String()
+}
+
+// CutOff says that a delivery was applied, but for some partitions only up to a record that cannot be.
+type CutOff struct {
+	BadRecords
+	First []kafka.Ref // of each of these partitions the first record that was not applied
+}
+
+// cutOff is the *CutOff of a delivery whose partitions were cut, nil when none was.
+func cutOff(targets []*target) error {
+	out := &CutOff{BadRecords: BadRecords{so: "and their partitions end before them"}}
+	for _, t := range targets {
+		for _, r := range t.cut {
+			out.all = append(out.all, r)
+		}
+	}
+	if len(out.all) == 0 {
+		return nil
+	}
+	slices.SortFunc(out.all, func(a, b rejection) int { return strings.Compare(a.Ref().String(), b.Ref().String()) })
+	for _, r := range out.all {
+		out.First = append(out.First, r.Ref())
+	}
+	return out
+}
+
+// judge says what becomes of the records of a delivery that cannot be applied, over all its tables and before any of
+// them is written (rule 18).
+func (p *Pipeline) judge(targets []*target) error {
+	bad := &BadRecords{so: "so nothing of the delivery is committed"}
+	total := 0
+	for _, t := range targets {
+		bad.all = append(bad.all, t.rejected...)
+		total += len(t.records) - t.skipped
+	}
+	letters := p.config.DeadLetter
+	switch {
+	case len(bad.all) == 0:
+		return nil
+	case letters.To != "" && total >= letters.MinRecords && float64(len(bad.all)) > letters.MaxRatio*float64(total):
+		bad.so = fmt.Sprintf("of %d: too many for dead letters (max_ratio), so nothing of the delivery is committed", total)
+		return bad
+	case letters.To != "":
+		return p.wrongFromTheStart(targets)
+	case p.config.ReportFailures:
+		return each(context.Background(), targets, func(t *target, _ context.Context) error { return t.cutAtBad() })
+	}
+	return bad
+}
+
+// wrongFromTheStart refuses dead letters for a topic of which every record is bad and none was ever applied: that is a
+// wrong configuration, which must not drain the topic (rule 20).
+func (p *Pipeline) wrongFromTheStart(targets []*target) error {
+	for _, t := range targets {
+		good := map[string]bool{}
+		bad := map[string][]rejection{}
+		for _, r := range t.rejected {
+			bad[r.Part.Topic] = append(bad[r.Part.Topic], r)
+		}
+		isBad := t.isRejected()
+		for _, r := range t.records {
+			good[r.Part.Topic] = good[r.Part.Topic] || !isBad[r.Ref()]
+		}
+		for topic, list := range bad {
+			if !good[topic] && !t.ledger.Knows(list[0].Part) {
+				return &BadRecords{list, "as are all of topic " + topic + " so far: the configuration will be wrong, so nothing of the delivery is committed"}
+			}
+		}
+	}
+	return nil
+}
+
+func (t *target) isRejected() map[kafka.Ref]bool {
+	out := map[kafka.Ref]bool{}
+	for _, r := range t.rejected {
+		out[r.Ref()] = true
+	}
+	return out
+}
+
+// cutAtBad ends each partition before its first bad record.
+func (t *target) cutAtBad() error {
+	if t.cut == nil {
+		t.cut = map[*kafka.Partition]rejection{}
+	}
+	for _, r := range t.rejected {
+		if first, ok := t.cut[r.Part]; !ok || r.Offset < first.Offset {
+			t.cut[r.Part] = r
+		}
+	}
+	t.records = slices.DeleteFunc(t.records, func(r routed) bool {
+		first, ok := t.cut[r.Part]
+		return ok && r.Offset >= first.Offset
+	})
+	return t.decode()
+}
+
+// rejudge is judge for records that turned out to be bad on a new head, once other tables may have been written.
+func (t *target) rejudge() error {
+	switch {
+	case len(t.rejected) == 0, t.config.DeadLetter.To != "":
+		return nil
+	case t.config.ReportFailures:
+		return t.cutAtBad()
+	}
+	return &BadRecords{t.rejected, "after a conflict, so nothing of the delivery is committed to this table"}
+}
+
+// bury writes the dead letters of the rejected records, each once in a delivery. They are there before the snapshot that
+// passes over their records.
+func (t *target) bury(ctx context.Context) error {
+	var letters []deadletter.Letter
+	for _, r := range t.rejected {
+		if t.buried[r.Ref()] {
+			continue
+		}
+		l := deadletter.New(r.Record)
+		l.Table, l.Reason, l.At = t.name.String(), r.err.Error(), t.now().UTC()
+		var misfit *coerce.Error
+		if errors.As(r.err, &misfit) {
+			l.Column = misfit.Column
+		}
+		letters = append(letters, l)
+	}
+	if len(letters) == 0 {
+		return nil
+	}
+	text, err := deadletter.Encode(letters)
+	if err == nil {
+		err = t.catalog.Write(ctx, deadletter.Path(t.config.DeadLetter.To, t.now(), uuid.NewString()), text)
+	}
+	if err != nil {
+		return fmt.Errorf("write %d dead letter(s): %w", len(letters), err)
+	}
+	if t.buried == nil {
+		t.buried = map[kafka.Ref]bool{}
+	}
+	for _, r := range t.rejected {
+		t.buried[r.Ref()] = true
+	}
+	return nil
+}
