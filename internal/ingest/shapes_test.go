@@ -263,10 +263,10 @@ func (s *shape) literals(values map[string]string) lake.Row {
 // foreign is what another writer does.
 func (s *shape) foreign() error {
 	key := pickOf(s.r, s.keys...)
-	row, there := s.want[s.id(key)]
+	_, there := s.want[s.id(key)]
 	switch {
 	case !there:
-		row = s.row(key)
+		row := s.row(key)
 		s.want[s.id(key)] = row
 		s.note("another writer appends %s", object(row))
 		return s.lake.Append(s.Context(), s.name, []lake.Row{s.literals(row)})
