@@ -180,9 +180,12 @@ func (s *shape) deliver() error {
 	if s.version < 3 || s.encoding == "equality" {
 		return s.pipeline.Deliver(s.Context(), records)
 	}
-	before := s.lineage()
+	before, head := s.lineage(), s.load().CurrentSnapshot()
 	if err := s.pipeline.Deliver(s.Context(), records); err != nil {
 		return err
+	}
+	if now := s.load().CurrentSnapshot(); now == nil || head != nil && now.SnapshotID == head.SnapshotID {
+		return nil // deletes of unknown keys alone
 	}
 	return s.sameRows(before, s.lineage(), records)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apache/iceberg-go/catalog"
@@ -123,7 +124,7 @@ func encoding(r config.Route, m table.Metadata) (stage.Encoding, error) {
 	if r.Deletes != "" {
 		return stage.Encoding(r.Deletes), nil
 	}
-	switch mode := m.Properties()["write.merge.mode"]; mode {
+	switch strings.ToLower(m.Properties()["write.merge.mode"]) {
 	case "", "merge-on-read":
 		return stage.Position, nil
 	case "copy-on-write":
