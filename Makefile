@@ -1,5 +1,5 @@
-# `make help` lists the targets. Only `validate` and `interop` need more than Go: Python 3.11 with venv, whose packages
-# they install under .cache.
+# `make help` lists the targets. Only `validate` and `interop` need more than Go: Python 3.11 with venv, and `interop` Java 17
+# and Maven too. What they install is under .cache.
 
 SHELL := /bin/bash -eo pipefail
 .DEFAULT_GOAL := help
@@ -11,7 +11,7 @@ BENCHTIME ?= 1s
 OUT ?= /dev/null
 
 CACHE := .cache
-CI_PROGRAMS := $(patsubst %/main.go,./%,$(wildcard .ci/*/main.go))
+CI_PROGRAMS := $(patsubst %/main.go,./%,$(wildcard .ci/*/main.go .ci/*/*/main.go))
 FUNCTION_BUILD := CGO_ENABLED=0 GOOS=linux go build -trimpath -tags lambda.norpc -ldflags='-s -w'
 
 .PHONY: help
@@ -65,9 +65,14 @@ validate: $(CACHE)/sam.stamp # @HELP Check template.yaml: SAM's transform, cfn-l
 	PATH="$(CURDIR)/$(CACHE)/sam/bin:$$PATH" python .ci/validate/validate.py
 
 .PHONY: interop
-interop: $(CACHE)/engines.stamp dist/merge-amd64/bootstrap # @HELP Read the seeds' tables with DuckDB and PyIceberg and compare the rows.
-	go build -o $(CACHE)/bin/localstack ./localstack
-	$(CACHE)/engines/bin/python .ci/interop/interop.py $(CACHE)/bin/localstack dist/merge-amd64/bootstrap
+interop: $(CACHE)/engines.stamp $(CACHE)/jars.stamp # @HELP Let Spark, DuckDB, PyIceberg, iceberg-rust and ClickHouse judge frazil's tables (INTEROP='--only DuckDB').
+	go build -o $(CACHE)/bin/tables ./.ci/interop/tables
+	$(CACHE)/engines/bin/python -B .ci/interop/interop.py $(CACHE)/bin/tables $(CACHE)/jars README.md $(INTEROP)
+
+$(CACHE)/jars.stamp: .ci/interop/pom.xml
+	rm -rf $(CACHE)/jars
+	mvn -q -B -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/$(CACHE)/jars
+	@touch $@
 
 # The venvs, made again when the versions change.
 $(CACHE)/sam.stamp: .ci/validate/requirements.txt

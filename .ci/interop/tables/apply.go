@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/ingest"
+	"github.com/frazil/frazil/internal/kafkaevent"
+	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/source"
+	"github.com/frazil/frazil/internal/local/stack"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// world is where the tables are.
+type world struct {
+	parts *stack.Stack
+	lake  *lake.Lake
+}
+
+// pipeline is a function's process, configured for one table. The topic has the table's name.
+func (w *world) pipeline(name, deletes string) (*ingest.Pipeline, error) {
+	main := w.parts.CatalogConfig()
+	c, err := config.Parse(fmt.Appendf(nil, `
+catalogs: {main: {uri: %q, warehouse: %q}}
+routes: [{topics: [%q], format: flat, table: "main:%[3]s", key: [%s], binary_encoding: hex, deletes: %s}]`, main.URI, main.Warehouse, name, key, deletes))
+	if err != nil {
+		return nil, err
+	}
+	c.Catalogs["main"] = main
+	return ingest.New(c, slog.New(slog.NewTextHandler(io.Discard, nil)))
+}
+
+// perBatch is how many offsets a change set may take.
+const perBatch = 1 << 20
+
+// deliver applies change set n as one event of Lambda's.
+func deliver(ctx context.Context, p *ingest.Pipeline, topic string, columns []lake.Column, n int) error {
+	var records []*kgo.Record
+	for i, c := range changes(columns, n) {
+		r := &kgo.Record{Topic: topic, Offset: int64(n*perBatch + i), Key: []byte(fmt.Sprintf(`{"%s":%d}`, key, c.id))}
+		if !c.gone {
+			r.Value = []byte(object(c.row))
+		}
+		records = append(records, r)
+	}
+	payload, err := source.Event(records, source.Origin{Brokers: "interop:9092"})
+	if err != nil {
+		return err
+	}
+	event, err := kafkaevent.Scan(payload)
+	if err != nil {
+		return err
+	}
+	return p.Deliver(ctx, event.Records)
+}
