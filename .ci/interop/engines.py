@@ -117,7 +117,7 @@ class Spark(SQL):
             "spark.sql.codegen.wholeStage": "false",  # the tables are small: compiling a plan costs more than it saves
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.adaptive.enabled": "false",
-            "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -Duser.timezone=UTC -Daws.region={at['Region']}",
+            "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -Duser.timezone=UTC -Daws.region={at['Region']}",
             "spark.sql.execution.arrow.pyspark.enabled": "true",
             "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
             "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
@@ -191,7 +191,7 @@ class IcebergRust(SQL):
         if kind[0] in ("timestamp", "timestamptz"):
             return f"TIMESTAMP '{text}'"
         if kind[0] == "time":
-            return f"CAST('{text}' AS TIME)"
+            return f"arrow_cast('{text}', 'Time64(Microsecond)')"
         return super().literal(kind, text)
 
 

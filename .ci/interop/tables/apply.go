@@ -47,6 +47,11 @@ func deliver(ctx context.Context, p *ingest.Pipeline, topic string, columns []la
 		}
 		records = append(records, r)
 	}
+	return send(ctx, p, records)
+}
+
+// send gives records to the function as Lambda does, in one event.
+func send(ctx context.Context, p *ingest.Pipeline, records []*kgo.Record) error {
 	payload, err := source.Event(records, source.Origin{Brokers: "interop:9092"})
 	if err != nil {
 		return err

@@ -48,8 +48,8 @@ func wide() []lake.Column {
 	}
 }
 
-// transforms are the partition specs of the matrix, by transform. Reading a table with all engines takes seconds: each
-// pair of version and encoding has every transform, and all pairs together have it of every type that it takes.
+// transforms are the partition specs of the matrix, by transform. Reading a table with all engines takes seconds: every pair
+// of version and encoding has each transform of one type or another, and one that all engines read has it of all types.
 var transforms = [][][]string{
 	{{}},
 	{{"void(s)"}},
@@ -60,8 +60,7 @@ var transforms = [][][]string{
 	{{"day(day)"}, {"day(tz)"}},
 	{{"u"}, {"s"}, {"day"}, {"bo"}, {"i"}, {"amount"}},
 	{{"truncate(2, s)"}, {"truncate(10, i)"}, {"truncate(100, l)"}, {"truncate(50, amount)"}, {"truncate(1, bin)"}},
-	{{"bucket(4, i)"}, {"bucket(4, l)"}, {"bucket(4, s)"}, {"bucket(4, u)"}},
-	{{"bucket(4, amount)"}, {"bucket(4, day)"}, {"bucket(4, ts)"}, {"bucket(4, bin)"}},
+	{{"bucket(4, i)"}, {"bucket(4, l)"}, {"bucket(4, s)"}, {"bucket(4, u)"}, {"bucket(4, amount)"}, {"bucket(4, day)"}, {"bucket(4, ts)"}, {"bucket(4, bin)"}},
 }
 
 func specLabel(spec []string) string {
@@ -81,8 +80,13 @@ func matrix() (all []plan) {
 	for v, version := range versions {
 		for d, deletes := range encodings {
 			for _, specs := range transforms {
-				spec := specs[(v*len(encodings)+d)%len(specs)]
-				all = append(all, plan{namespace: "matrix", label: specLabel(spec), version: version, deletes: deletes, columns: wide(), partition: spec, batches: 4})
+				i := (v*len(encodings) + d) % len(specs)
+				if version != 2 || deletes != "rewrite" {
+					specs = specs[i : i+1]
+				}
+				for _, spec := range specs {
+					all = append(all, plan{namespace: "matrix", label: specLabel(spec), version: version, deletes: deletes, columns: wide(), partition: spec, batches: 4})
+				}
 			}
 		}
 	}

@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 
-	"github.com/frazil/frazil/internal/ingest"
-	"github.com/frazil/frazil/internal/kafkaevent"
 	"github.com/frazil/frazil/internal/local/lake"
-	"github.com/frazil/frazil/internal/local/source"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -27,8 +25,8 @@ const (
 	small       = 300
 )
 
-// vectors makes tables in which several commits give each of many data files a new vector, all in one Puffin file: of
-// very different sizes, beside each other in every order.
+// vectors makes tables in which commits give many data files a new vector each, all in one Puffin file and of very
+// different sizes. DuckDB takes another vector for one that comes after one as long as all that follows it.
 func (w *world) vectors(ctx context.Context) (all []counted, err error) {
 	for _, touched := range [][]int{{2, 40}, {40, 17, 40, 9}} {
 		c, err := w.vectorTable(ctx, fmt.Sprintf("vectors.v3_position_%d_commits", len(touched)), touched)
@@ -40,68 +38,61 @@ func (w *world) vectors(ctx context.Context) (all []counted, err error) {
 	return all, nil
 }
 
-func (w *world) vectorTable(ctx context.Context, name string, touched []int) (counted, error) {
-	r := rand.New(rand.NewPCG(uint64(len(touched)), 0))
-	var rows []lake.Row
-	live := make([][]int, vectorFiles) // the keys by file
-	for f := range live {
-		n := small
-		if f%7 == 0 {
-			n = large
-		}
-		for range n {
-			id := len(rows)
-			live[f] = append(live[f], id)
-			rows = append(rows, lake.Row{key: strconv.Itoa(id), "file": strconv.Itoa(f)})
-		}
-	}
-	spec := lake.Spec{Name: name, Version: 3, Columns: []lake.Column{column(key, "long"), column("file", "int")}, Key: []string{key}, Partition: []string{"file"}}
-	if err := w.lake.Create(ctx, spec); err != nil {
-		return counted{}, err
-	}
-	if err := w.lake.Append(ctx, name, rows); err != nil {
-		return counted{}, err
+func (w *world) vectorTable(ctx context.Context, name string, touched []int) (c counted, err error) {
+	keys, err := w.load(ctx, name)
+	if err != nil {
+		return c, err
 	}
 	p, err := w.pipeline(name, "position")
 	if err != nil {
-		return counted{}, err
+		return c, err
 	}
-	offset := int64(0)
+	r, offset := rand.New(rand.NewPCG(uint64(len(touched)), 0)), int64(0)
 	for _, n := range touched {
 		var gone []int
 		for _, f := range r.Perm(vectorFiles)[:n] {
-			r.Shuffle(len(live[f]), func(i, j int) { live[f][i], live[f][j] = live[f][j], live[f][i] })
-			k := 1 + r.IntN(len(live[f])/20)
-			gone, live[f] = append(gone, live[f][:k]...), live[f][k:]
+			live := keys[f]
+			r.Shuffle(len(live), func(i, j int) { live[i], live[j] = live[j], live[i] })
+			k := 1 + r.IntN(len(live)/20)
+			gone, keys[f] = append(gone, live[:k]...), live[k:]
 		}
-		if err := tombstones(ctx, p, name, gone, &offset); err != nil {
-			return counted{}, err
+		if err := send(ctx, p, tombstones(name, gone, &offset)); err != nil {
+			return c, err
 		}
 	}
-	c := counted{Name: name, Feature: "v3 position: many vectors in one Puffin file"}
-	for _, ids := range live {
-		c.Count += len(ids)
-		for _, id := range ids {
-			c.Sum += id
-		}
+	c = counted{Name: name, Feature: "v3 position: many vectors in one Puffin file"}
+	for _, id := range slices.Concat(keys...) {
+		c.Count++
+		c.Sum += id
 	}
 	return c, nil
 }
 
-// tombstones deletes rows by their keys in one commit.
-func tombstones(ctx context.Context, p *ingest.Pipeline, topic string, ids []int, offset *int64) error {
-	var records []*kgo.Record
+// load makes the table and returns its keys by data file.
+func (w *world) load(ctx context.Context, name string) (keys [][]int, err error) {
+	var rows []lake.Row
+	for f := range vectorFiles {
+		n := small
+		if f%7 == 0 {
+			n = large
+		}
+		keys = append(keys, nil)
+		for range n {
+			keys[f] = append(keys[f], len(rows))
+			rows = append(rows, lake.Row{key: strconv.Itoa(len(rows)), "file": strconv.Itoa(f)})
+		}
+	}
+	spec := lake.Spec{Name: name, Version: 3, Columns: []lake.Column{column(key, "long"), column("file", "int")}, Key: []string{key}, Partition: []string{"file"}}
+	if err := w.lake.Create(ctx, spec); err != nil {
+		return nil, err
+	}
+	return keys, w.lake.Append(ctx, name, rows)
+}
+
+func tombstones(topic string, ids []int, offset *int64) (records []*kgo.Record) {
 	for _, id := range ids {
 		records = append(records, &kgo.Record{Topic: topic, Offset: *offset, Key: fmt.Appendf(nil, `{"%s":%d}`, key, id)})
 		*offset++
 	}
-	payload, err := source.Event(records, source.Origin{Brokers: "interop:9092"})
-	if err != nil {
-		return err
-	}
-	event, err := kafkaevent.Scan(payload)
-	if err != nil {
-		return err
-	}
-	return p.Deliver(ctx, event.Records)
+	return records
 }
