@@ -155,7 +155,29 @@ func (m *manifests) written(content iceberg.ManifestContent, specID int32, fill 
 	}
 	path := m.base.path("metadata", fmt.Sprintf("%s-m%d.avro", m.id, len(m.list)))
 	m.Objects = append(m.Objects, stage.Object{Path: path, Data: buf.Bytes()})
-	return w.ToManifestFile(path, int64(buf.Len()), iceberg.WithManifestFileContent(content))
+	file, err := w.ToManifestFile(path, int64(buf.Len()), iceberg.WithManifestFileContent(content))
+	if err != nil {
+		return nil, err
+	}
+	return bounded(file), nil
+}
+
+// bounded gives the partitions of a manifest the bounds that iceberg-go leaves out: of the empty text it writes null, and
+// engines take a field without a bound for one of nulls alone, and skip the manifest.
+func bounded(file iceberg.ManifestFile) iceberg.ManifestFile {
+	partitions := file.Partitions()
+	for i := range partitions {
+		for _, bound := range []*[]byte{partitions[i].LowerBound, partitions[i].UpperBound} {
+			if bound != nil && *bound == nil {
+				*bound = []byte{}
+			}
+		}
+	}
+	return iceberg.NewManifestFile(file.Version(), file.FilePath(), file.Length(), file.PartitionSpecID(), file.SnapshotID()).
+		SequenceNum(file.SequenceNum(), file.MinSequenceNum()).Content(file.ManifestContent()).
+		AddedFiles(file.AddedDataFiles()).ExistingFiles(file.ExistingDataFiles()).DeletedFiles(file.DeletedDataFiles()).
+		AddedRows(file.AddedRows()).ExistingRows(file.ExistingRows()).DeletedRows(file.DeletedRows()).
+		Partitions(partitions).Build()
 }
 
 // avroSpec is a spec whose names can stand in an Avro schema, which those of nested columns, and of many a source, cannot.

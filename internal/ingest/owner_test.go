@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -146,5 +147,27 @@ func TestKeysOf64KiBAreToldApart(t *testing.T) {
 		w.must(deliver(t.Context(), w.pipeline(), row(0, "a", 1), row(1, "b", 2), row(2, "", 3)))
 		w.must(deliver(t.Context(), w.pipeline(), row(3, "b", 20), gone(partition(0), 4, `{"id":"`+long+`a"}`)))
 		w.wantRows("id="+long+" n=3", "id="+long+"b n=20")
+	}
+}
+
+// Spark and PyIceberg skip manifests by the bounds of their partitions.
+func TestAnEmptyTextIsABoundOfItsPartitions(t *testing.T) {
+	t.Parallel()
+	spec := shopOrders
+	spec.Columns, spec.Partition = append(slices.Clone(spec.Columns), lake.Column{Name: "s", Type: "string"}), []string{"identity(s)"}
+	w := newWorld(t, spec, `topics: [orders], format: flat`)
+	w.must(deliver(t.Context(), w.pipeline(), flat(partition(0), 0, `{"id":1,"s":""}`), flat(partition(0), 1, `{"id":2,"s":"a"}`)))
+	for n := range 3 { // as it was written, and taken over
+		text, ok := w.objects.Read(stack.Bucket, strings.TrimPrefix(w.load().CurrentSnapshot().ManifestList, "s3://"+stack.Bucket+"/"))
+		if !ok {
+			t.Fatal("there is no manifest list")
+		}
+		list, err := iceberg.ReadManifestList(bytes.NewReader(text))
+		w.must(err)
+		p := list[len(list)-1].Partitions()[0]
+		if p.LowerBound == nil || len(*p.LowerBound) != 0 || p.UpperBound == nil || string(*p.UpperBound) != "a" {
+			t.Errorf("after %d more: the bounds are %v and %v", n, p.LowerBound, p.UpperBound)
+		}
+		w.must(deliver(t.Context(), w.pipeline(), flat(partition(0), int64(2+n), fmt.Sprintf(`{"id":%d,"s":"b"}`, 10+n))))
 	}
 }
