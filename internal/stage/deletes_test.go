@@ -227,6 +227,17 @@ func TestADataFileHasOneVector(t *testing.T) {
 	l.wantDead(1, 2, 3, 11)
 }
 
+// DuckDB misreads short vectors behind a long one.
+func TestVectorsLieInTheOrderOfTheirLengths(t *testing.T) {
+	t.Parallel()
+	l := newLot(t, 3, nil)
+	f := l.kill(stage.Position, 1, 3, 5, 7, 9, 12)
+	if len(f.Deletes) != 2 || *f.Deletes[0].ContentSizeInBytes() >= *f.Deletes[1].ContentSizeInBytes() || *f.Deletes[0].ContentOffset() >= *f.Deletes[1].ContentOffset() {
+		t.Errorf("%d vectors: %v and %v bytes", len(f.Deletes), *f.Deletes[0].ContentSizeInBytes(), *f.Deletes[1].ContentSizeInBytes())
+	}
+	l.wantDead(1, 3, 5, 7, 9, 12)
+}
+
 // A table that was upgraded: readers of a file with a vector look at no position-delete file any more.
 func TestTheFirstVectorHoldsWhatPositionDeleteFilesSaid(t *testing.T) {
 	t.Parallel()
