@@ -3,26 +3,25 @@ package coerce
 import (
 	"fmt"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/rows"
 )
 
 // InitialDefaults are the initial defaults of a schema's fields, at every depth, by id: what rows have in files that are
-// older than the field (Iceberg spec, default values). Each is an array of one value.
-func InitialDefaults(s *iceberg.Schema) (map[int]arrow.Array, error) {
-	out := map[int]arrow.Array{}
+// older than the field (Iceberg spec, default values).
+func InitialDefaults(s *iceberg.Schema) (map[int]*rows.Cell, error) {
+	out := map[int]*rows.Cell{}
 	return out, initialDefaults(s.Fields(), out)
 }
 
-func initialDefaults(fields []iceberg.NestedField, out map[int]arrow.Array) error {
+func initialDefaults(fields []iceberg.NestedField, out map[int]*rows.Cell) error {
 	for _, f := range fields {
 		if f.InitialDefault != nil {
 			c, err := defaultCell(f.Type, f.InitialDefault)
 			if err != nil {
 				return fmt.Errorf("column %s: %w", f.Name, err)
 			}
-			out[f.ID] = rows.Value(f.Type, c)
+			out[f.ID] = c
 		}
 		if t, ok := f.Type.(iceberg.NestedType); ok {
 			if err := initialDefaults(t.Fields(), out); err != nil {

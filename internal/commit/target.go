@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/locate"
@@ -25,9 +24,8 @@ func (b Base) path(folder, name string) string {
 	return strings.TrimRight(b.Table.Location(), "/") + "/" + folder + "/" + name
 }
 
-// Source is what package locate has to know of a table to read its current snapshot. Defaults are the initial defaults of
-// its fields.
-func Source(t *table.Table, defaults map[int]arrow.Array) (locate.Table, error) {
+// Source is what package locate has to know of a table to read its current snapshot.
+func Source(t *table.Table, defaults tablefile.Defaults) (locate.Table, error) {
 	m := t.Metadata()
 	names, err := tablefile.ReadNames(m.Properties())
 	out := locate.Table{Schemas: []*iceberg.Schema{m.CurrentSchema()}, Specs: m.PartitionSpecs(), Defaults: defaults, Names: names}
@@ -56,10 +54,8 @@ func (b Base) Target(key []int) (stage.Target, error) {
 		})
 	}
 	var err error
-	if t.Layout, err = stage.NewLayout(m.Properties(), t.Schema, key); err != nil {
-		return t, err
-	}
-	return t, nil
+	t.Layout, err = stage.NewLayout(m.Properties(), t.Schema, key)
+	return t, err
 }
 
 // global is the table's spec without partitions, or one that it could have.

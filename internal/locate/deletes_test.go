@@ -10,6 +10,7 @@ import (
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/rows"
+	"github.com/frazil/frazil/internal/tablefile"
 )
 
 // byDay is a spec by a column of id 50.
@@ -96,7 +97,7 @@ func TestAColumnThatWasAddedWithADefaultIsFoundByIt(t *testing.T) {
 	t.Parallel()
 	s, schema := newShelf(), keyed(t, prim.Int64, prim.String)
 	f := s.parquet(t, "s3://b/f", []column{{1, "k0", longs(1, 2)}})
-	table := locate.Table{Schemas: []*iceberg.Schema{tableOf(schema)}, Defaults: map[int]arrow.Array{2: strs("retail")}}
+	table := locate.Table{Schemas: []*iceberg.Schema{tableOf(schema)}, Defaults: tablefile.Defaults{2: {Bytes: []byte("retail")}}}
 	pair := func(n int64, s string) []rows.Cell { return []rows.Cell{{Int: n}, {Bytes: []byte(s)}} }
 	want(t, find(t, s, locate.Of(table, []locate.File{f}), schema, keysOf(schema, pair(2, "retail"), pair(1, ""))), "0@f:1")
 }
@@ -107,13 +108,12 @@ func TestAnEqualityDeleteOfADefaultReachesOlderRows(t *testing.T) {
 	s, schema := newShelf(), keyed(t, prim.Int64)
 	doubles := array.NewFloat64Builder(memory.DefaultAllocator)
 	doubles.Append(-1.5)
-	value := doubles.NewArray()
 	table := locate.Table{
 		Schemas: []*iceberg.Schema{iceberg.NewSchema(1, append(tableOf(schema).Fields(), iceberg.NestedField{ID: 70, Name: "added", Type: prim.Float64})...)},
-		Specs:   []iceberg.PartitionSpec{*iceberg.UnpartitionedSpec}, Defaults: map[int]arrow.Array{70: value},
+		Specs:   []iceberg.PartitionSpec{*iceberg.UnpartitionedSpec}, Defaults: tablefile.Defaults{70: {Float: -1.5}},
 	}
 	old := s.parquet(t, "s3://b/old", []column{{1, "k0", longs(1)}})
-	deletes := placed(t, s.parquet(t, "s3://b/deletes", []column{{70, "added", value}}), iceberg.EntryContentEqDeletes, nil, 9, 70)
+	deletes := placed(t, s.parquet(t, "s3://b/deletes", []column{{70, "added", doubles.NewArray()}}), iceberg.EntryContentEqDeletes, nil, 9, 70)
 	want(t, find(t, s, locate.Of(table, []locate.File{old, deletes}), schema, keysOf(schema, long(1))))
 }
 

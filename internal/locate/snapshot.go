@@ -13,7 +13,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
@@ -25,10 +24,8 @@ type Table struct {
 	ManifestList string            // of the snapshot; empty: the table has none
 	Schemas      []*iceberg.Schema // of today first, then those of the past: deletes may speak of columns that are gone
 	Specs        []iceberg.PartitionSpec
-	// Defaults are the initial defaults of today's fields by id, each as an array of one value: what rows have in files
-	// that are older than the field.
-	Defaults map[int]arrow.Array
-	Names    tablefile.Names // for files without field ids
+	Defaults     tablefile.Defaults // of today's fields
+	Names        tablefile.Names    // for files without field ids
 }
 
 // Snapshot is the live files of one snapshot.
@@ -121,7 +118,7 @@ func (s *Snapshot) field(id int) (tablefile.Field, error) {
 		}
 		out := tablefile.Field{ID: id, Type: f.Type}
 		if value, ok := s.Table.Defaults[id]; ok {
-			out.Missing = rows.AppendPart([]byte{}, f.Type, value, 0)
+			out.Missing = rows.AppendCell([]byte{}, f.Type, value)
 		}
 		return out, nil
 	}

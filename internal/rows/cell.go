@@ -5,7 +5,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/extensions"
-	"github.com/apache/iceberg-go"
 )
 
 // Cell is one typed value on its way into a column. The column's type says which field counts: Int for boolean (0, 1),
@@ -38,10 +37,13 @@ func (c *Cell) Add() *Cell {
 	return &c.Children[n]
 }
 
-// Value is an array of one value, a cell of type t.
-func Value(t iceberg.Type, c *Cell) arrow.Array {
-	b := newBuilder(arrowType(t))
-	newAppender(b)(c)
+// Repeat is an array of type t (Schema.Arrow) with a cell n times.
+func Repeat(t arrow.DataType, c *Cell, n int) arrow.Array {
+	b := newBuilder(t)
+	appendCell := newAppender(b)
+	for range n {
+		appendCell(c)
+	}
 	return b.NewArray()
 }
 

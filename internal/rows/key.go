@@ -99,16 +99,9 @@ func (p *Parts) Decimal(v decimal128.Num) {
 // Bytes appends a string, binary, fixed or uuid, or a part that is made already.
 func (p *Parts) Bytes(v []byte) { p.part(func(b []byte) []byte { return append(b, v...) }) }
 
-// Cell appends a typed value of a column.
+// Cell appends a value of a column of type t.
 func (p *Parts) Cell(t iceberg.Type, c *Cell) {
-	switch t.(type) {
-	case iceberg.DecimalType:
-		p.Decimal(c.Decimal)
-	case iceberg.StringType, iceberg.BinaryType, iceberg.FixedType, iceberg.UUIDType:
-		p.Bytes(c.Bytes)
-	default:
-		p.Int(c.Int)
-	}
+	p.part(func(b []byte) []byte { return AppendCell(b, t, c) })
 }
 
 // KeyNames lists the key's columns, for messages.

@@ -6,9 +6,7 @@ import (
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/apache/arrow-go/v18/arrow/extensions"
 	"github.com/apache/iceberg-go"
 )
 
@@ -40,57 +38,18 @@ func AppendFloat(b []byte, v float64) []byte {
 	return binary.BigEndian.AppendUint64(b, bits|1<<63)
 }
 
-// AppendPart appends the part of the i-th value of a, which is no null, to b. t is a primitive type and a of its Arrow
-// type (Schema.Arrow); an array of a type that was widened to t since is read as t. Parts of float and double
-// order rows, group them and find what equality deletes remove, but are in no key.
-func AppendPart(b []byte, t iceberg.Type, a arrow.Array, i int) []byte {
-	switch a := a.(type) {
-	case *array.Float32:
-		return AppendFloat(b, float64(a.Value(i)))
-	case *array.Float64:
-		return AppendFloat(b, a.Value(i))
-	case *array.Decimal128:
-		return AppendDecimal(b, a.Value(i))
-	case *array.String:
-		return append(b, a.Value(i)...)
-	case *array.Binary:
-		return append(b, a.Value(i)...)
-	case *array.FixedSizeBinary:
-		return append(b, a.Value(i)...)
-	case *extensions.UUIDArray:
-		return append(b, a.Storage().(*array.FixedSizeBinary).Value(i)...)
+// AppendCell appends the part of a value of a primitive type t, which is no null, to b. Parts of float and double order
+// rows, group them and find what equality deletes remove, but are in no key.
+func AppendCell(b []byte, t iceberg.Type, c *Cell) []byte {
+	switch t.(type) {
+	case iceberg.Float32Type, iceberg.Float64Type:
+		return AppendFloat(b, c.Float)
+	case iceberg.DecimalType:
+		return AppendDecimal(b, c.Decimal)
+	case iceberg.StringType, iceberg.BinaryType, iceberg.FixedType, iceberg.UUIDType:
+		return append(b, c.Bytes...)
 	}
-	return AppendInt(b, widened(t, a, count(a, i)))
-}
-
-// count is a value of what counts something.
-func count(a arrow.Array, i int) int64 {
-	switch a := a.(type) {
-	case *array.Boolean:
-		if a.Value(i) {
-			return 1
-		}
-		return 0
-	case *array.Int32:
-		return int64(a.Value(i))
-	case *array.Int64:
-		return a.Value(i)
-	case *array.Date32:
-		return int64(a.Value(i))
-	case *array.Time64:
-		return int64(a.Value(i))
-	case *array.Timestamp:
-		return int64(a.Value(i))
-	}
-	panic("rows: no part for " + a.DataType().String())
-}
-
-// widened is a value of a column that was a date when it was written, and is a timestamp now (spec, type promotion).
-func widened(t iceberg.Type, a arrow.Array, v int64) int64 {
-	if _, date := a.(*array.Date32); date {
-		return Midnight(t, v)
-	}
-	return v
+	return AppendInt(b, c.Int)
 }
 
 // Midnight is the begin of a day as a timestamp of type t, the nearest that t can say; of another type the day itself.

@@ -10,6 +10,7 @@ import (
 	"context"
 
 	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/rows"
 )
 
 // Store reads the table's files. Both methods may be called concurrently.
@@ -28,6 +29,9 @@ type File struct {
 	// Names are for the columns of a file without field ids.
 	Names Names
 }
+
+// Defaults are the initial defaults of fields by id: what rows have in files that are older than the field.
+type Defaults map[int]*rows.Cell
 
 // Row lineage (Iceberg spec, reserved field ids): the id that a row keeps for life, and the sequence number of the
 // commit that changed it last.

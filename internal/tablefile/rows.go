@@ -22,9 +22,8 @@ type FileRows struct {
 	RowIDs, LastUpdated *array.Int64
 }
 
-// Rows reads a data file whole. The schema's fields carry field ids as package rows sets them; defaults holds the
-// initial defaults of fields by id, each as an array of one value.
-func Rows(ctx context.Context, store Store, f File, schema *arrow.Schema, defaults map[int]arrow.Array) (*FileRows, error) {
+// Rows reads a data file whole. The schema's fields carry field ids as package rows sets them.
+func Rows(ctx context.Context, store Store, f File, schema *arrow.Schema, defaults Defaults) (*FileRows, error) {
 	out, err := fileRows(ctx, store, f, schema, shaper(defaults))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.FilePath(), err)

@@ -72,7 +72,7 @@ func written(t *testing.T, s *arrow.Schema, list ...string) (page, tablefile.Fil
 }
 
 // read is a file's rows in the shape of a schema, each as JSON.
-func read(t *testing.T, p page, f tablefile.File, s *arrow.Schema, defaults map[int]arrow.Array) []string {
+func read(t *testing.T, p page, f tablefile.File, s *arrow.Schema, defaults tablefile.Defaults) []string {
 	t.Helper()
 	r, err := tablefile.Rows(t.Context(), p, f, s, defaults)
 	if err != nil {
@@ -127,7 +127,7 @@ var after = []string{
 func TestRowsHaveTheShapeOfTodaysSchema(t *testing.T) {
 	t.Parallel()
 	p, f := written(t, arrowOf(t, schema(t, then)), before...)
-	land := map[int]arrow.Array{14: rows.Value(iceberg.PrimitiveTypes.String, &rows.Cell{Bytes: []byte("GB")})}
+	land := tablefile.Defaults{14: {Bytes: []byte("GB")}}
 	if diff := cmp.Diff(after, read(t, p, f, arrowOf(t, schema(t, now)), land)); diff != "" {
 		t.Error(diff)
 	}
@@ -148,7 +148,7 @@ func TestFilesWithoutFieldIDsAreReadByTheTablesNames(t *testing.T) {
 	if f.Names, err = tablefile.ReadNames(map[string]string{"schema.name-mapping.default": string(mapping)}); err != nil {
 		t.Fatal(err)
 	}
-	land := map[int]arrow.Array{14: rows.Value(iceberg.PrimitiveTypes.String, &rows.Cell{Bytes: []byte("GB")})}
+	land := tablefile.Defaults{14: {Bytes: []byte("GB")}}
 	if diff := cmp.Diff(after, read(t, p, f, arrowOf(t, schema(t, now)), land)); diff != "" {
 		t.Error(diff)
 	}

@@ -8,12 +8,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/compute"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/frazil/frazil/internal/rows"
 )
 
 // shaper brings arrays of a file to the shape of today's schema: fields by id, at every depth; types that were widened
-// since, widened; fields that were added since, filled with their initial default or null. By field id it holds the
-// defaults, as arrays of one value.
-type shaper map[int]arrow.Array
+// since, widened; fields that were added since, filled with their initial default or null.
+type shaper Defaults
 
 // field finds a field among those of a file, or of a struct of it, with n rows.
 func (s shaper) field(fields []arrow.Field, columns []arrow.Array, want arrow.Field, n int) (arrow.Array, error) {
@@ -27,15 +27,10 @@ func (s shaper) field(fields []arrow.Field, columns []arrow.Array, want arrow.Fi
 			return out, nil
 		}
 	}
-	value, ok := s[id]
-	if !ok {
-		return array.MakeArrayOfNull(memory.DefaultAllocator, want.Type, n), nil
+	if value, ok := s[id]; ok {
+		return rows.Repeat(want.Type, value, n), nil
 	}
-	first := array.NewInt64Builder(memory.DefaultAllocator)
-	for range n {
-		first.Append(0)
-	}
-	return compute.TakeArray(context.Background(), value, first.NewArray())
+	return array.MakeArrayOfNull(memory.DefaultAllocator, want.Type, n), nil
 }
 
 // shape brings an array of the field have to that of the field want.
