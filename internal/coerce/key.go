@@ -1,6 +1,7 @@
 package coerce
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/frazil/frazil/internal/change"
@@ -14,12 +15,14 @@ func (t *Table) rowKey() error {
 	t.key.Reset()
 	for _, i := range t.schema.Key {
 		if t.cells[i].Null {
-			return misfit(t.schema.Columns[i].Name, "is in the key and has no value")
+			return misfitIn(t.schema.Columns[i].Name, errNoKey)
 		}
 		t.key.Cell(t.schema.Columns[i].Type, &t.cells[i])
 	}
 	return nil
 }
+
+var errNoKey = errors.New("is in the key and has no value")
 
 // sameKey refuses a record whose key names another row than its value does (rule 2). Columns that the record's key does
 // not have are not compared. A scalar is, unless null values do not delete: then it may be there for partitioning only.
@@ -185,7 +188,7 @@ func (t *Table) parts(p *rows.Parts, key wire.Value) error {
 func (t *Table) part(p *rows.Parts, column int, v wire.Value) error {
 	name := t.schema.Columns[column].Name
 	if v.Kind() == wire.Null {
-		return misfit(name, "is in the key and has no value")
+		return misfitIn(name, errNoKey)
 	}
 	if t.unavailable.is(v) {
 		return misfit(name, "is in the key, and the source did not send its value")
@@ -195,7 +198,7 @@ func (t *Table) part(p *rows.Parts, column int, v wire.Value) error {
 		return misfitIn(name, err)
 	}
 	if t.one.Null { // a special value that the route makes NULL
-		return misfit(name, "is in the key and has no value")
+		return misfitIn(name, errNoKey)
 	}
 	p.Cell(t.schema.Columns[column].Type, &t.one)
 	return nil

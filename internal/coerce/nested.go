@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/rows"
@@ -58,25 +59,24 @@ var errRequired = errors.New("is required and has no value")
 
 const jsonText = "io.debezium.data.Json"
 
-// opened is v, or what stands in a text that its writer calls JSON. Other texts stay texts: that they look like JSON
-// does not say that they are.
-func (s *scratch) opened(v wire.Value) (wire.Value, error) {
-	if v.Kind() != wire.Text || v.Type() == nil || v.Type().Name != jsonText {
+// opened is v, or what stands in a text that its writer calls JSON: a value of one of the kinds that fit the nested type
+// named, or a null, for which it makes the cell null. Other texts stay texts: that they look like JSON does not say that
+// they are.
+func (s *scratch) opened(v wire.Value, c *rows.Cell, name string, kinds ...wire.Kind) (wire.Value, error) {
+	if v.Kind() == wire.Text && v.Type() != nil && v.Type().Name == jsonText {
+		var err error
+		if v, err = s.doc().JSON(v.Text()); err != nil {
+			return v, errors.New("is no JSON, which its writer calls it")
+		}
+	}
+	c.Null = v.Kind() == wire.Null
+	switch {
+	case c.Null || slices.Contains(kinds, v.Kind()):
 		return v, nil
+	case v.Kind() == wire.Text:
+		return v, errors.New("a text does not fit " + name + ", unless the writer's type says that it is " + jsonText)
 	}
-	v, err := s.doc().JSON(v.Text())
-	if err != nil {
-		return v, errors.New("is no JSON, which its writer calls it")
-	}
-	return v, nil
-}
-
-// wrongNesting is the refusal of a value that is not of a nested type's kind.
-func wrongNesting(v wire.Value, want string) error {
-	if v.Kind() == wire.Text {
-		return errors.New("a text does not fit " + want + ", unless the writer's type says that it is " + jsonText)
-	}
-	return wrongKind(v, want)
+	return v, wrongKind(v, name)
 }
 
 // list parses arrays.
@@ -91,15 +91,9 @@ func newList(t *iceberg.ListType, o options) (parser, error) {
 }
 
 func (t *list) parse(v wire.Value, c *rows.Cell) error {
-	v, err := t.scratch.opened(v)
-	switch {
-	case err != nil:
+	v, err := t.scratch.opened(v, c, "list", wire.Array)
+	if err != nil || c.Null {
 		return err
-	case v.Kind() == wire.Null:
-		c.Null = true
-		return nil
-	case v.Kind() != wire.Array:
-		return wrongNesting(v, "list")
 	}
 	for e := range v.Elems() {
 		if err := t.element.read(e, c.Add()); err != nil {
@@ -139,15 +133,9 @@ func newStructure(t *iceberg.StructType, o options) (parser, error) {
 }
 
 func (t *structure) parse(v wire.Value, c *rows.Cell) error {
-	v, err := t.scratch.opened(v)
-	switch {
-	case err != nil:
+	v, err := t.scratch.opened(v, c, "struct", wire.Object)
+	if err != nil || c.Null {
 		return err
-	case v.Kind() == wire.Null:
-		c.Null = true
-		return nil
-	case v.Kind() != wire.Object:
-		return wrongNesting(v, "struct")
 	}
 	for range t.fields {
 		c.Add()
@@ -232,20 +220,14 @@ func newDictionary(t *iceberg.MapType, o options) (parser, error) {
 }
 
 func (t *dictionary) parse(v wire.Value, c *rows.Cell) error {
-	v, err := t.scratch.opened(v)
-	if err != nil {
+	v, err := t.scratch.opened(v, c, "map", wire.Object, wire.Array)
+	switch {
+	case err != nil || c.Null:
 		return err
-	}
-	switch v.Kind() {
-	case wire.Null:
-		c.Null = true
-		return nil
-	case wire.Object:
+	case v.Kind() == wire.Object:
 		err = t.object(v, c)
-	case wire.Array:
-		err = t.pairs(v, c)
 	default:
-		return wrongNesting(v, "map")
+		err = t.pairs(v, c)
 	}
 	if err != nil {
 		return err

@@ -130,7 +130,7 @@ func (t integer) parse(v wire.Value, c *rows.Cell) error {
 			return err
 		}
 		if !n.IsInt64() {
-			return fmt.Errorf("is out of range of %s", t.name)
+			return t.outOfRange()
 		}
 		return t.fit(n.Int64(), c)
 	case v.Kind() == wire.Number:
@@ -146,7 +146,7 @@ func (t integer) parse(v wire.Value, c *rows.Cell) error {
 	}
 	n, err := unfold(c.Int, v.Type())
 	if err != nil || n > uint64(t.max) {
-		return fmt.Errorf("is out of range of %s", t.name)
+		return t.outOfRange()
 	}
 	c.Int = int64(n)
 	return nil
@@ -183,7 +183,7 @@ func (t integer) number(s []byte, c *rows.Cell) error {
 	_, lo, err := e.scaled(0, 19, false)
 	switch {
 	case errors.Is(err, errTooLarge):
-		return fmt.Errorf("is out of range of %s", t.name)
+		return t.outOfRange()
 	case err != nil:
 		return fmt.Errorf("a number with a fraction does not fit %s", t.name)
 	case e.negative && lo <= 1<<63:
@@ -191,16 +191,18 @@ func (t integer) number(s []byte, c *rows.Cell) error {
 	case !e.negative && lo <= math.MaxInt64:
 		return t.fit(int64(lo), c)
 	}
-	return fmt.Errorf("is out of range of %s", t.name)
+	return t.outOfRange()
 }
 
 func (t integer) fit(n int64, c *rows.Cell) error {
 	if n < t.min || n > t.max {
-		return fmt.Errorf("is out of range of %s", t.name)
+		return t.outOfRange()
 	}
 	c.Int = n
 	return nil
 }
+
+func (t integer) outOfRange() error { return fmt.Errorf("is out of range of %s", t.name) }
 
 // smallInteger reads a plain integer of up to 18 digits, the common case.
 func smallInteger(s []byte) (int64, bool) {
