@@ -2,6 +2,7 @@ package locate
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,9 +36,9 @@ func (d Deleted) Has(pos int64) bool {
 	return d.Positions != nil && d.Positions.Contains(uint64(pos)) || d.Equal != nil && d.Equal.Contains(uint64(pos))
 }
 
-// Deletions gathers what the snapshot's deletes say of some data files. Every delete file that may concern one of them
+// deletions gathers what the snapshot's deletes say of some data files. Every delete file that may concern one of them
 // is read once.
-func (s *Snapshot) Deletions(ctx context.Context, store tablefile.Store, files []File) (map[string]Deleted, error) {
+func (s *Snapshot) deletions(ctx context.Context, store tablefile.Store, files []File) (map[string]Deleted, error) {
 	out := map[string]Deleted{}
 	if len(files) == 0 || len(s.Deletes)+len(s.Equality) == 0 {
 		return out, nil
@@ -243,7 +244,7 @@ func appendRow(b []byte, row []tablefile.Part) []byte {
 			continue
 		}
 		b = append(b, 1)
-		b = append(b, byte(len(p)>>24), byte(len(p)>>16), byte(len(p)>>8), byte(len(p)))
+		b = binary.BigEndian.AppendUint32(b, uint32(len(p)))
 		b = append(b, p...)
 	}
 	return b

@@ -44,19 +44,8 @@ func Find(ctx context.Context, store tablefile.Store, s *Snapshot, schema *rows.
 		}
 		p.fields = append(p.fields, f)
 	}
-	found := make([][]Hit, len(s.Data))
-	g, gctx := errgroup.WithContext(ctx)
-	g.SetLimit(tablefile.Requests)
-	for i, f := range s.Data {
-		g.Go(func() error {
-			hold, err := p.mayHold(f)
-			if err == nil && hold {
-				found[i], err = p.probe(gctx, f)
-			}
-			return err
-		})
-	}
-	if err := g.Wait(); err != nil {
+	found, err := p.all(ctx, s.Data)
+	if err != nil {
 		return nil, err
 	}
 	var files []File
@@ -66,8 +55,7 @@ func Find(ctx context.Context, store tablefile.Store, s *Snapshot, schema *rows.
 			out.Files[s.Data[i].FilePath()] = s.Data[i]
 		}
 	}
-	var err error
-	if out.Deleted, err = s.Deletions(ctx, store, files); err != nil {
+	if out.Deleted, err = s.deletions(ctx, store, files); err != nil {
 		return nil, err
 	}
 	for _, h := range slices.Concat(found...) {
@@ -84,6 +72,23 @@ type prober struct {
 	store  tablefile.Store
 	keys   *rows.Keys
 	fields []tablefile.Field // of the key
+}
+
+// all returns the rows of each file that hold one of the keys, dead ones too.
+func (p *prober) all(ctx context.Context, files []File) ([][]Hit, error) {
+	found := make([][]Hit, len(files))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(tablefile.Requests)
+	for i, f := range files {
+		g.Go(func() error {
+			hold, err := p.mayHold(f)
+			if err == nil && hold {
+				found[i], err = p.probe(ctx, f)
+			}
+			return err
+		})
+	}
+	return found, g.Wait()
 }
 
 // mayHold reports whether the file's bounds leave room for one of the keys.
