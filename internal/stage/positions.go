@@ -54,11 +54,7 @@ func (w *writer) grouped() []deletes {
 			w.Removed = append(w.Removed, w.outcome.Found.Deleted[t.FilePath()].Own...)
 			continue
 		}
-		p := tablefile.NewPositions()
-		for _, pos := range t.positions {
-			p.Set(uint64(pos))
-		}
-		out[i].positions[t.FilePath()] = p
+		out[i].positions[t.FilePath()] = t.kills
 	}
 	return out
 }

@@ -12,11 +12,7 @@ func (w *writer) carry(p *pile) error {
 			return err
 		}
 		d := w.outcome.Found.Deleted[t.FilePath()]
-		kills := tablefile.NewPositions()
-		for _, pos := range t.positions {
-			kills.Set(uint64(pos))
-		}
-		p.add(t.File, r, func(pos int64) bool { return d.Has(pos) || kills.Contains(uint64(pos)) })
+		p.add(t.File, r, func(pos int64) bool { return d.Has(pos) || t.kills.Contains(uint64(pos)) })
 		w.Removed = append(append(w.Removed, t.File), d.Own...)
 	}
 	return nil

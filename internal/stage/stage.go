@@ -114,20 +114,19 @@ func (w *writer) name(folder, kind string) string {
 	return w.target.Path(fmt.Sprintf("%s%05d-%s%s", folder, w.named-1, w.id, kind))
 }
 
-// touched is the kills of one data file.
+// touched is a data file that loses rows.
 type touched struct {
 	locate.File
-	positions []int64 // ascending
+	kills *tablefile.Positions
 }
 
 // touched lists the data files that lose rows, ordered by path.
 func (w *writer) touched() (out []touched) {
 	for _, h := range w.outcome.Found.Hits {
 		if n := len(out); n == 0 || out[n-1].FilePath() != h.File {
-			out = append(out, touched{File: w.outcome.Found.Files[h.File]})
+			out = append(out, touched{w.outcome.Found.Files[h.File], tablefile.NewPositions()})
 		}
-		last := &out[len(out)-1]
-		last.positions = append(last.positions, h.Pos)
+		out[len(out)-1].kills.Set(uint64(h.Pos))
 	}
 	return out
 }
@@ -139,8 +138,6 @@ func (w *writer) deleted(t touched) *tablefile.Positions {
 	if before := w.outcome.Found.Deleted[t.FilePath()].Positions; before != nil {
 		out.Or(before)
 	}
-	for _, p := range t.positions {
-		out.Set(uint64(p))
-	}
+	out.Or(t.kills)
 	return out
 }
