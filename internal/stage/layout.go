@@ -135,19 +135,19 @@ func (r *reader) word(name string, allowed ...string) string {
 }
 
 func (r *reader) codec() (c compress.Compression, level int) {
-	const name = "write.parquet.compression-codec"
+	const name, ofLevel = "write.parquet.compression-codec", "write.parquet.compression-level"
 	codecs := map[string]compress.Compression{
 		"zstd": compress.Codecs.Zstd, "snappy": compress.Codecs.Snappy, "gzip": compress.Codecs.Gzip,
 		"brotli": compress.Codecs.Brotli, "lz4": compress.Codecs.Lz4Raw, "lz4_raw": compress.Codecs.Lz4Raw, "uncompressed": compress.Codecs.Uncompressed,
 	}
 	c = codecs[r.word(name, "zstd", "snappy", "gzip", "brotli", "lz4", "lz4_raw", "uncompressed")]
-	if text, ok := r.properties["write.parquet.compression-level"]; ok && text != "null" {
+	if text, ok := r.properties[ofLevel]; ok && text != "null" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			r.wrong("write.parquet.compression-level", "a whole number")
+			r.wrong(ofLevel, "a whole number")
 		}
 		if c == compress.Codecs.Gzip && (n < -1 || n > 9) {
-			r.wrong("write.parquet.compression-level", "-1 to 9 for gzip")
+			r.wrong(ofLevel, "-1 to 9 for gzip")
 		}
 		level = n
 	}

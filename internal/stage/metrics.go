@@ -78,9 +78,9 @@ func (m *metrics) leaf(id int, column arrow.Array, how mode, repeated bool) {
 	m.nulls[id] = int64(column.NullN())
 	switch a := column.(type) {
 	case *array.Float32:
-		m.nans[id] = countNaN(a, func(i int) bool { return a.Value(i) != a.Value(i) })
+		m.nans[id] = countNaN(a, a.Value)
 	case *array.Float64:
-		m.nans[id] = countNaN(a, func(i int) bool { return a.Value(i) != a.Value(i) })
+		m.nans[id] = countNaN(a, a.Value)
 	}
 	if !how.bounds || repeated {
 		return
@@ -94,9 +94,9 @@ func (m *metrics) leaf(id int, column arrow.Array, how mode, repeated bool) {
 	}
 }
 
-func countNaN(a arrow.Array, nan func(int) bool) (n int64) {
+func countNaN[T float32 | float64](a arrow.Array, at func(int) T) (n int64) {
 	for i := range a.Len() {
-		if a.IsValid(i) && nan(i) {
+		if v := at(i); a.IsValid(i) && v != v {
 			n++
 		}
 	}
