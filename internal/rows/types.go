@@ -11,8 +11,25 @@ import (
 func arrowField(f iceberg.NestedField) arrow.Field {
 	return arrow.Field{
 		Name: f.Name, Type: arrowType(f.Type), Nullable: !f.Required,
-		Metadata: arrow.NewMetadata([]string{"PARQUET:field_id"}, []string{strconv.Itoa(f.ID)}),
+		Metadata: IDMetadata(f.ID),
 	}
+}
+
+const fieldIDKey = "PARQUET:field_id"
+
+// IDMetadata is where Parquet writers look for an Arrow field's Iceberg field id.
+func IDMetadata(id int) arrow.Metadata {
+	return arrow.NewMetadata([]string{fieldIDKey}, []string{strconv.Itoa(id)})
+}
+
+// FieldID is the Iceberg field id of an Arrow field that came from Parquet, or is on its way there; -1 without one.
+func FieldID(f arrow.Field) int {
+	if text, ok := f.Metadata.GetValue(fieldIDKey); ok {
+		if id, err := strconv.Atoi(text); err == nil {
+			return id
+		}
+	}
+	return -1
 }
 
 // arrowType is the Arrow type of a column's values, nil if there is none.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
-	"strconv"
 	"unicode/utf8"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -12,7 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/iceberg-go"
-	"github.com/frazil/frazil/internal/tablefile"
+	"github.com/frazil/frazil/internal/rows"
 )
 
 // metrics are a file's statistics as a manifest holds them, by field id.
@@ -66,9 +65,8 @@ func (m *metrics) measure(f arrow.Field, column arrow.Array, repeated bool) {
 		m.measure(pair.ItemField(), a.Items(), true)
 		return
 	}
-	text, _ := f.Metadata.GetValue(tablefile.FieldIDKey)
-	id, err := strconv.Atoi(text)
-	if mode := m.modes[id]; err == nil && mode.counts {
+	id := rows.FieldID(f)
+	if mode := m.modes[id]; mode.counts {
 		m.leaf(id, column, mode, repeated)
 	}
 }

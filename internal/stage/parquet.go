@@ -3,7 +3,6 @@ package stage
 import (
 	"bytes"
 	"context"
-	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -14,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/locate"
+	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
 )
 
@@ -118,12 +118,12 @@ func (p *pile) file(schema *arrow.Schema, picks []pick) (f parquetFile, err erro
 	for _, row := range picks {
 		index.Append(row.index)
 	}
-	rows := index.NewInt64Array()
+	indices := index.NewInt64Array()
 	var fields []arrow.Field
 	for i, field := range schema.Fields() {
 		column := p.columns[i]
 		if !isRange(picks, column.Len()) {
-			if column, err = compute.TakeArray(context.Background(), column, rows); err != nil {
+			if column, err = compute.TakeArray(context.Background(), column, indices); err != nil {
 				return f, err
 			}
 		}
@@ -159,16 +159,11 @@ func isRange(picks []pick, n int) bool {
 
 // The columns of row lineage (Iceberg spec, reserved field ids).
 var (
-	rowID       = lineageField("_row_id", tablefile.FieldRowID)
-	lastUpdated = lineageField("_last_updated_sequence_number", tablefile.FieldLastUpdated)
-)
-
-func lineageField(name string, id int) arrow.Field {
-	return arrow.Field{
-		Name: name, Type: arrow.PrimitiveTypes.Int64, Nullable: true,
-		Metadata: arrow.NewMetadata([]string{tablefile.FieldIDKey}, []string{strconv.Itoa(id)}),
+	rowID       = arrow.Field{Name: "_row_id", Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: rows.IDMetadata(tablefile.FieldRowID)}
+	lastUpdated = arrow.Field{
+		Name: "_last_updated_sequence_number", Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: rows.IDMetadata(tablefile.FieldLastUpdated),
 	}
-}
+)
 
 func appendKept(b *array.Int64Builder, v int64) {
 	if v == locate.NoID {

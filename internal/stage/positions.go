@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/locate"
+	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
 )
 
@@ -96,13 +96,9 @@ func (w *writer) merge(d deletes) error {
 }
 
 var (
-	fieldFilePath = deleteField("file_path", locate.FieldFilePath, arrow.BinaryTypes.String)
-	fieldPos      = deleteField("pos", locate.FieldPos, arrow.PrimitiveTypes.Int64)
+	fieldFilePath = arrow.Field{Name: "file_path", Type: arrow.BinaryTypes.String, Metadata: rows.IDMetadata(locate.FieldFilePath)}
+	fieldPos      = arrow.Field{Name: "pos", Type: arrow.PrimitiveTypes.Int64, Metadata: rows.IDMetadata(locate.FieldPos)}
 )
-
-func deleteField(name string, id int, t arrow.DataType) arrow.Field {
-	return arrow.Field{Name: name, Type: t, Metadata: arrow.NewMetadata([]string{tablefile.FieldIDKey}, []string{strconv.Itoa(id)})}
-}
 
 // addDeletes writes one position-delete file, its rows ordered by file and position (Iceberg spec, position delete
 // files).

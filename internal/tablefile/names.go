@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/rows"
 )
 
 // Names gives field ids to the columns of files that were written without them, before their table was one of Iceberg's
@@ -88,7 +88,7 @@ func (n Names) identify(name string, f arrow.Field) arrow.Field {
 		return f
 	}
 	if m.FieldID != nil {
-		f.Metadata = arrow.NewMetadata([]string{FieldIDKey}, []string{strconv.Itoa(*m.FieldID)})
+		f.Metadata = rows.IDMetadata(*m.FieldID)
 	}
 	inner := Names(m.Fields)
 	switch t := f.Type.(type) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -12,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/iceberg-go"
+	"github.com/frazil/frazil/internal/rows"
 )
 
 // FileRows are all rows of a data file.
@@ -49,9 +49,9 @@ func fileRows(ctx context.Context, store Store, f File, schema *arrow.Schema, s 
 		out.Columns = append(out.Columns, c)
 	}
 	for i, have := range fields {
-		if ids, ok := columns[i].(*array.Int64); ok && fieldID(have) == FieldRowID {
+		if ids, ok := columns[i].(*array.Int64); ok && rows.FieldID(have) == FieldRowID {
 			out.RowIDs = ids
-		} else if ok && fieldID(have) == FieldLastUpdated {
+		} else if ok && rows.FieldID(have) == FieldLastUpdated {
 			out.LastUpdated = ids
 		}
 	}
@@ -82,22 +82,11 @@ func decode(ctx context.Context, text []byte, f File) ([]arrow.Field, []arrow.Ar
 	if err != nil {
 		return nil, nil, err
 	}
-	var columns []arrow.Array
-	for i := range int(table.NumCols()) {
-		chunks := table.Column(i).Data().Chunks()
-		if len(chunks) == 1 {
-			columns = append(columns, chunks[0])
-			continue
-		}
-		if len(chunks) == 0 {
-			columns = append(columns, array.MakeArrayOfNull(memory.DefaultAllocator, table.Column(i).DataType(), 0))
-			continue
-		}
-		whole, err := array.Concatenate(chunks, memory.DefaultAllocator)
-		if err != nil {
+	columns := make([]arrow.Array, table.NumCols())
+	for i := range columns {
+		if columns[i], err = joinedChunks(table.Column(i).Data()); err != nil {
 			return nil, nil, err
 		}
-		columns = append(columns, whole)
 	}
 	fields := table.Schema().Fields()
 	if named {
@@ -106,15 +95,13 @@ func decode(ctx context.Context, text []byte, f File) ([]arrow.Field, []arrow.Ar
 	return fields, columns, nil
 }
 
-// fieldID is the Iceberg field id of an Arrow field that came from Parquet, or is on its way there; -1 without one.
-func fieldID(f arrow.Field) int {
-	if text, ok := f.Metadata.GetValue(FieldIDKey); ok {
-		if id, err := strconv.Atoi(text); err == nil {
-			return id
-		}
+func joinedChunks(column *arrow.Chunked) (arrow.Array, error) {
+	switch chunks := column.Chunks(); len(chunks) {
+	case 0:
+		return array.MakeArrayOfNull(memory.DefaultAllocator, column.DataType(), 0), nil
+	case 1:
+		return chunks[0], nil
+	default:
+		return array.Concatenate(chunks, memory.DefaultAllocator)
 	}
-	return -1
 }
-
-// FieldIDKey is where Parquet readers and writers keep field ids in an Arrow field's metadata.
-const FieldIDKey = "PARQUET:field_id"

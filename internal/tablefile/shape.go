@@ -17,9 +17,9 @@ type shaper Defaults
 
 // field finds a field among those of a file, or of a struct of it, with n rows.
 func (s shaper) field(fields []arrow.Field, columns []arrow.Array, want arrow.Field, n int) (arrow.Array, error) {
-	id := fieldID(want)
+	id := rows.FieldID(want)
 	for i, have := range fields {
-		if fieldID(have) == id {
+		if rows.FieldID(have) == id {
 			out, err := s.shape(columns[i], have, want)
 			if err != nil {
 				return nil, fmt.Errorf("column %s: %w", want.Name, err)
