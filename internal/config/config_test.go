@@ -124,7 +124,7 @@ func TestEqualityDeletesKeepNoCells(t *testing.T) {
 		}
 	}
 	c, err := with("")
-	if err != nil || c.Routes[0].Deletes != config.Equality {
+	if err != nil || c.Routes[0].Deletes != "equality" {
 		t.Errorf("without a word about kept cells: %v %v", c, err)
 	}
 	if _, err := with("_"); err == nil || !strings.Contains(err.Error(), "deletes: must be position, rewrite or equality") {

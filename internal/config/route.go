@@ -33,7 +33,7 @@ type Route struct {
 	Table  Table
 	Key    []string // empty: the table's identifier fields
 
-	Deletes Deletes // how rows that go are marked; empty: the table's properties decide
+	Deletes string // how rows are taken away: position, rewrite or equality; empty: as the table's properties say
 
 	NullValue      Rule // delete, ignore or error
 	Absent         Rule // keep, null or error
@@ -52,17 +52,6 @@ type Route struct {
 	SpecialTemporals Rule   // error, null or clamp
 	Columns          map[string]Column
 }
-
-// Deletes is how a table's rows are deleted.
-type Deletes string
-
-// Position writes position deletes (deletion vectors in tables of version 3), Rewrite writes the touched data files anew,
-// Equality writes the keys and looks no row up.
-const (
-	Position Deletes = "position"
-	Rewrite  Deletes = "rewrite"
-	Equality Deletes = "equality"
-)
 
 // absentByFormat is the list of formats, each with what an absent cell means in it unless the route says.
 var absentByFormat = map[string]Rule{
@@ -95,7 +84,7 @@ func (d routeDoc) check(at string, p *problems) Route {
 			p.add("%s.placeholder: must not be empty", at)
 		}
 	}
-	r.Deletes = choose(at+".deletes", Deletes(d.Deletes), "", p, Position, Rewrite, Equality)
+	r.Deletes = choose(at+".deletes", d.Deletes, "", p, "position", "rewrite", "equality")
 	d.checkEquality(at, p)
 	d.checkRules(&r, absent, at, p)
 	d.checkEncodings(&r, at, p)
@@ -114,7 +103,7 @@ func (d routeDoc) checkRules(r *Route, absent Rule, at string, p *problems) {
 // document does not say keep, it is a default that refuses what it cannot keep.
 func (d routeDoc) checkEquality(at string, p *problems) {
 	check := func(name string, n yaml.Node) {
-		if text, _ := word(n); Rule(text) == Keep && Deletes(d.Deletes) == Equality {
+		if text, _ := word(n); Rule(text) == Keep && d.Deletes == "equality" {
 			p.add("%s.%s: keep looks rows up, and deletes: equality never does", at, name)
 		}
 	}

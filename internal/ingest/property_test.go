@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/catalog"
@@ -85,7 +84,7 @@ type journey struct {
 	*world
 	*history
 	r         *rand.Rand
-	deletes   []config.Deletes // of each process: how it takes rows away
+	deletes   []string // of each process: how it takes rows away
 	pipelines []*ingest.Pipeline
 	want      oracle
 	delivered []int64 // by partition: every record below has been in a delivery that succeeded
@@ -200,7 +199,7 @@ func (j *journey) check() error {
 }
 
 // taking is a process that takes rows away in an encoding of its own.
-func (w *world) taking(deletes config.Deletes) *ingest.Pipeline {
+func (w *world) taking(deletes string) *ingest.Pipeline {
 	w.Helper()
 	c := *w.config
 	c.Routes = slices.Clone(c.Routes)
@@ -219,9 +218,9 @@ func TestTheTableEqualsThePlainMapOfItsHistory(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 2))
 			partitions := 1 + r.IntN(3)
-			spec, deletes := shopOrders, slices.Repeat([]config.Deletes{"position", "rewrite", "equality"}[seed/2%3:][:1], 2)
+			spec, deletes := shopOrders, slices.Repeat([]string{"position", "rewrite", "equality"}[seed/2%3:][:1], 2)
 			if seed >= 12 { // processes that do not agree, and files of many rows, some of them dead in each way
-				deletes = []config.Deletes{"rewrite", "equality", "position"}
+				deletes = []string{"rewrite", "equality", "position"}
 			}
 			spec.Version = 2 + int(seed%2)
 			if seed >= 6 && seed < 12 {
