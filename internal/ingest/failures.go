@@ -19,8 +19,8 @@ type rejection struct {
 	err error
 }
 
-// BadRecords are records that cannot be applied.
-type BadRecords struct {
+// badRecords are records that cannot be applied.
+type badRecords struct {
 	all []rejection
 	so  string // what follows
 }
@@ -28,7 +28,7 @@ type BadRecords struct {
 // shown is how many bad records an error names; the rest is counted.
 const shown = 10
 
-func (b *BadRecords) Error() string {
+func (b *badRecords) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%d record(s) cannot be applied, %s", len(b.all), b.so)
 	for i, r := range b.all {
@@ -43,13 +43,13 @@ func (b *BadRecords) Error() string {
 
 // CutOff says that a delivery was applied, but for some partitions only up to a record that cannot be.
 type CutOff struct {
-	BadRecords
+	badRecords
 	First []kafka.Ref // of each of these partitions the first record that was not applied
 }
 
 // cutOff is the *CutOff of a delivery whose partitions were cut, nil when none was.
 func cutOff(targets []*target) error {
-	out := &CutOff{BadRecords: BadRecords{so: "and their partitions end before them"}}
+	out := &CutOff{badRecords: badRecords{so: "and their partitions end before them"}}
 	for _, t := range targets {
 		for _, r := range t.cut {
 			out.all = append(out.all, r)
@@ -68,7 +68,7 @@ func cutOff(targets []*target) error {
 // judge says what becomes of the records of a delivery that cannot be applied, over all its tables and before any of
 // them is written (rule 18).
 func (p *Pipeline) judge(targets []*target) error {
-	bad := &BadRecords{so: "so nothing of the delivery is committed"}
+	bad := &badRecords{so: "so nothing of the delivery is committed"}
 	total := 0
 	for _, t := range targets {
 		bad.all = append(bad.all, t.rejected...)
@@ -93,30 +93,21 @@ func (p *Pipeline) judge(targets []*target) error {
 // wrong configuration, which must not drain the topic (rule 20).
 func (p *Pipeline) wrongFromTheStart(targets []*target) error {
 	for _, t := range targets {
-		good := map[string]bool{}
-		bad := map[string][]rejection{}
+		good, bad, isBad := map[string]bool{}, map[string][]rejection{}, map[kafka.Ref]bool{}
 		for _, r := range t.rejected {
 			bad[r.Part.Topic] = append(bad[r.Part.Topic], r)
+			isBad[r.Ref()] = true
 		}
-		isBad := t.isRejected()
 		for _, r := range t.records {
 			good[r.Part.Topic] = good[r.Part.Topic] || !isBad[r.Ref()]
 		}
 		for topic, list := range bad {
 			if !good[topic] && !t.ledger.Knows(list[0].Part) {
-				return &BadRecords{list, "as are all of topic " + topic + " so far: the configuration will be wrong, so nothing of the delivery is committed"}
+				return &badRecords{list, "as are all of topic " + topic + " so far: the configuration will be wrong, so nothing of the delivery is committed"}
 			}
 		}
 	}
 	return nil
-}
-
-func (t *target) isRejected() map[kafka.Ref]bool {
-	out := map[kafka.Ref]bool{}
-	for _, r := range t.rejected {
-		out[r.Ref()] = true
-	}
-	return out
 }
 
 // cutAtBad ends each partition before its first bad record.
@@ -144,7 +135,7 @@ func (t *target) rejudge() error {
 	case t.config.ReportFailures:
 		return t.cutAtBad()
 	}
-	return &BadRecords{t.rejected, "after a conflict, so nothing of the delivery is committed to this table"}
+	return &badRecords{t.rejected, "after a conflict, so nothing of the delivery is committed to this table"}
 }
 
 // bury writes the dead letters of the rejected records, each once in a delivery. They are there before the snapshot that
