@@ -35,7 +35,8 @@ Comments cite these by number. Each has tests that fail when it is broken.
 	     of main. Files are deleted only after a proven rejection.
 	P5   the algebra of merge (package merge)
 	P6   the table is what MERGE INTO of the latest change per key makes of it, in every encoding of deletes and whatever its
-	     partitions. On format version 3 rows keep their ids: carried ones also their last-updated sequence number.
+	     partitions. On format version 3 rows keep their ids, unless they go by equality: carried ones also their
+	     last-updated sequence number.
 	P7   exact types: a value fits without loss or is refused
 	P8   every snapshot is readable, with equal results, by engines that share no code with the writer
 	P10  row values and secrets appear in no log or error; the store's address comes from no table's properties
@@ -93,11 +94,11 @@ tests link in a second. The tests in this directory hold the table against the s
 	config      the YAML document and the six variables; all problems at once                             light
 	route       topic to route                                                                            light
 	ledger      what is applied: next offset and newest time per partition; its text form                 light
-	deadletter  records that could not be applied, with the reason; their form                             light
+	deadletter  records that could not be applied, with the reason; their form                            light
 	rows        all changes of one delivery for one table: typed columns, typed keys, one entry per change  ice
 	coerce      values into typed rows; compiled once per table schema and route                          ice
 	merge       rows to at most one effect per key; a pure function                                       ice
-	tablefile   what is in a file of a table: columns as parts, whole rows in today's shape, vectors       ice
+	tablefile   what is in a file of a table: columns as parts, whole rows in today's shape, vectors      ice
 	locate      keys to (file, position) in one snapshot; dead rows left out                              ice
 	resolve     effects and hits to an outcome; a pure function                                           ice
 	stage       outcome to files that nothing references yet, with Iceberg's metrics                      ice
@@ -122,7 +123,7 @@ may lack a row that a delete is meant for.
 
 	a producer                          one file in envelope, a line in its table of formats and in config's, a golden folder
 	an encoding on the wire             one file in wire
-	a type or unit rule                 one file in coerce; rows/types.go for its column
+	a type or unit rule                 one file in coerce; rows/types.go and cell.go for its column
 	partial rows, fence, modes          merge (a patch beside put and delete), resolve
 	partitions, delete encodings,
 	file layout, compaction in a commit stage, one file each; commit/manifests.go for what leaves the table

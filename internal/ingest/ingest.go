@@ -4,8 +4,9 @@
 //	records -> route -> ledger -> envelope -> coerce -> merge -> locate -> resolve -> stage -> commit
 //
 // A delivery is all or nothing per table (P4). What becomes of a record that cannot be applied the configuration says
-// (failures.go): it fails the delivery before anything is committed, goes to the dead letters, or cuts its partition off. When one table fails the delivery fails; tables that have
-// committed skip its records by their ledger when it comes again.
+// (failures.go): it fails the delivery before anything is committed, goes to the dead letters, or cuts its partition
+// off. When one table fails the delivery fails; tables that have committed skip its records by their ledger when it
+// comes again.
 package ingest
 
 import (

@@ -1,9 +1,9 @@
 // Package warehouse opens Iceberg REST catalogs and the object store that their tables live in.
 //
 // Requests to the catalog are signed as the configuration says. They are repeated here only where that cannot do harm
-// (transport.go): whether another one may be is known to its caller. The store's address and credentials come from the configuration and
-// the environment of the process, never from a table's properties, which its owner or a stranger may have set
-// (P10).
+// (transport.go): whether another one may be is known to its caller. The store's address and credentials come from the
+// configuration and the environment of the process, never from a table's properties, which its owner or a stranger may
+// have set (P10).
 package warehouse
 
 import (
