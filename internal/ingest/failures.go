@@ -83,10 +83,15 @@ func (p *Pipeline) judge(targets []*target) error {
 		return bad
 	case letters.To != "":
 		return p.wrongFromTheStart(targets)
-	case p.config.ReportFailures:
-		return each(context.Background(), targets, func(t *target, _ context.Context) error { return t.cutAtBad() })
+	case !p.config.ReportFailures:
+		return bad
 	}
-	return bad
+	for _, t := range targets {
+		if err := t.cutAtBad(); err != nil {
+			return fmt.Errorf("table %s: %w", t.name, err)
+		}
+	}
+	return nil
 }
 
 // wrongFromTheStart refuses dead letters for a topic of which every record is bad and none was ever applied: that is a
