@@ -63,7 +63,7 @@ func simpleEscape(c byte) byte {
 	return 0
 }
 
-// hexEscape reads `\uXXXX` at the start of b.
+// hexEscape reads a `\u` with its four hex digits at the start of b.
 func hexEscape(b []byte) (rune, bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
