@@ -210,6 +210,13 @@ func TestATablePartitionedMeanwhileGetsFilesOfItsNewSpec(t *testing.T) {
 	})
 	w.must(delivery(w.pipeline()))
 	w.applied()
+	head := w.load()
+	for _, m := range w.manifests(head.CurrentSnapshot()) {
+		if m.SnapshotID() == head.CurrentSnapshot().SnapshotID && m.ManifestContent() == iceberg.ManifestContentData &&
+			int(m.PartitionSpecID()) != head.Metadata().DefaultPartitionSpec() {
+			t.Errorf("the new rows are of the spec %d", m.PartitionSpecID())
+		}
+	}
 }
 
 // The retention of main is its owner's; a commit moves the branch and nothing else.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog/rest"
-	iceio "github.com/apache/iceberg-go/io"
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/ingest"
@@ -200,11 +199,8 @@ func (w *world) count(s *table.Snapshot) (n live) {
 
 func (w *world) entries(s *table.Snapshot) (all []iceberg.ManifestEntry) {
 	w.Helper()
-	fsys := objectio.New(w.objects)
-	manifests, err := s.Manifests(fsys)
-	w.must(err)
-	for _, m := range manifests {
-		for e, err := range m.Entries(fsys, true) {
+	for _, m := range w.manifests(s) {
+		for e, err := range m.Entries(objectio.New(w.objects), true) {
 			w.must(err)
 			all = append(all, e)
 		}
@@ -228,13 +224,10 @@ func (w *world) orphans() []string {
 		}
 		delete(stored, path)
 	}
-	var fsys iceio.IO = objectio.New(w.objects)
 	snapshots := w.load().Metadata().Snapshots()
 	for i := range snapshots {
 		used(snapshots[i].ManifestList)
-		manifests, err := snapshots[i].Manifests(fsys)
-		w.must(err)
-		for _, m := range manifests {
+		for _, m := range w.manifests(&snapshots[i]) {
 			used(m.FilePath())
 		}
 		for _, e := range w.entries(&snapshots[i]) {
@@ -242,6 +235,14 @@ func (w *world) orphans() []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(stored))
+}
+
+// manifests are those that a snapshot lists.
+func (w *world) manifests(s *table.Snapshot) []iceberg.ManifestFile {
+	w.Helper()
+	list, err := s.Manifests(objectio.New(w.objects))
+	w.must(err)
+	return list
 }
 
 func deliver(ctx context.Context, p *ingest.Pipeline, records ...kafka.Record) error {
