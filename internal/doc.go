@@ -132,6 +132,6 @@ may lack a row that a delete is meant for.
 	what becomes of bad records         ingest/failures.go; deadletter for the form of the letters
 	create and evolve tables            a schema difference, committed by commit
 	drain, maintain, redrive            functions/<name> on ingest, or on stage and commit
-	a fault for tests                   local/catalog, local/objects: requests answered wrongly, never hooks in production code
+	a fault for tests                   local/fault, of wrong answers of local/catalog and local/objects; never hooks in production code
 */
 package internal

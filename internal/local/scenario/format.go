@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.yaml.in/yaml/v3"
@@ -57,12 +58,12 @@ type Row map[string]yaml.Node
 
 // Entry is one step: exactly one of its members is there.
 type Entry struct {
-	Records  []Record `yaml:"records"`
-	Replay   *int     `yaml:"replay"`
-	Fault    *Fault   `yaml:"fault"`
-	Alter    *Alter   `yaml:"alter"`
-	Foreign  *Foreign `yaml:"foreign"`
-	Parallel []Entry  `yaml:"parallel"`
+	Records  []Record     `yaml:"records"`
+	Replay   *int         `yaml:"replay"`
+	Fault    *fault.Fault `yaml:"fault"` // what the next invocation meets
+	Alter    *Alter       `yaml:"alter"`
+	Foreign  *Foreign     `yaml:"foreign"`
+	Parallel []Entry      `yaml:"parallel"`
 }
 
 // Record is a Kafka record. Key and value are texts, or bytes in base64; neither means Kafka's null.
@@ -76,12 +77,6 @@ type Record struct {
 	KeyBase64   *string           `yaml:"key_base64"`
 	ValueBase64 *string           `yaml:"value_base64"`
 	Headers     map[string]string `yaml:"headers"`
-}
-
-// Fault is what the next invocation meets.
-type Fault struct {
-	At   string `yaml:"at"`
-	Kind string `yaml:"kind"`
 }
 
 // Foreign is what another writer does.

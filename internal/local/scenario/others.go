@@ -3,77 +3,9 @@ package scenario
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"strings"
-	"sync"
 
-	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/lake"
 )
-
-// fault makes the catalog or the store answer one request of the next invocation wrongly.
-func (w *world) fault(f *Fault) error {
-	missing := fmt.Errorf("fault: at %s with kind %s does not exist (yet)", f.At, f.Kind)
-	var once sync.Once
-	switch f.At {
-	case "commit", "reload":
-		op := map[string]catalog.Op{"commit": catalog.OpCommitTable, "reload": catalog.OpLoadTable}[f.At]
-		fault, ok := map[string]catalog.Fault{
-			"refused":            catalog.Refuse(map[string]int{"commit": http.StatusConflict, "reload": http.StatusServiceUnavailable}[f.At]),
-			"applied-then-504":   catalog.ApplyThenStatus(http.StatusGatewayTimeout),
-			"applied-then-reset": catalog.ApplyThenDrop(),
-		}[f.Kind]
-		if !ok {
-			return missing
-		}
-		w.Catalog.SetFault(func(at catalog.Op, _ *http.Request) (answer catalog.Fault) {
-			if at == op {
-				once.Do(func() { answer = fault })
-			}
-			return answer
-		})
-	case "data", "deletes", "manifest", "list", "dead_letter":
-		answer, ok := map[string]func() (int, string){
-			"refused":            func() (int, string) { return http.StatusForbidden, "AccessDenied" },
-			"applied-then-504":   func() (int, string) { return http.StatusGatewayTimeout, "InternalError" },
-			"applied-then-reset": func() (int, string) { panic(http.ErrAbortHandler) },
-		}[f.Kind]
-		if !ok {
-			return missing
-		}
-		hook := func(r *http.Request) (status int, code string) {
-			if r.Method == http.MethodPut && kindOf(r.URL.Path) == f.At {
-				once.Do(func() { status, code = answer() })
-			}
-			return status, code
-		}
-		if f.Kind == "refused" {
-			w.Objects.SetFault(hook)
-		} else {
-			w.Objects.SetFaultAfter(hook)
-		}
-	default:
-		return missing
-	}
-	return nil
-}
-
-// kindOf tells what an object of a commit is by its name.
-func kindOf(path string) string {
-	switch name := path[strings.LastIndexByte(path, '/')+1:]; {
-	case strings.HasSuffix(name, "-deletes.parquet"), strings.HasSuffix(name, ".puffin"):
-		return "deletes"
-	case strings.HasSuffix(name, ".parquet"):
-		return "data"
-	case strings.HasPrefix(name, "snap-"):
-		return "list"
-	case strings.HasSuffix(name, ".avro"):
-		return "manifest"
-	case strings.HasSuffix(name, ".jsonl"):
-		return "dead_letter"
-	}
-	return ""
-}
 
 // alter does what the table's owner does.
 func (w *world) alter(ctx context.Context, a *Alter) error {

@@ -1,18 +1,14 @@
 package scenario
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"maps"
 	"regexp"
 
 	"github.com/frazil/frazil/internal/config"
-	"github.com/frazil/frazil/internal/ingest"
-	"github.com/frazil/frazil/internal/kafkaevent"
+	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/source"
 	"github.com/frazil/frazil/internal/local/stack"
@@ -28,7 +24,8 @@ type world struct {
 	config   *config.Config
 	lake     *lake.Lake
 	events   [][]byte // of the entries so far; nil for entries without records
-	pipeline *ingest.Pipeline
+	process  *fault.Process
+	faults   []fault.Fault  // that the next invocation meets
 	loaded   map[string]int // snapshots of the tables before the first batch
 }
 
@@ -40,6 +37,7 @@ func Run(ctx context.Context, s *Scenario) (differences []string, err error) {
 	}
 	defer parts.Close()
 	w := &world{Stack: parts, scenario: s, loaded: map[string]int{}}
+	defer w.end()
 	if err := w.open(ctx); err != nil {
 		return nil, err
 	}
@@ -52,14 +50,17 @@ func Run(ctx context.Context, s *Scenario) (differences []string, err error) {
 	return w.compare(ctx, last)
 }
 
+func (w *world) end() {
+	if w.process != nil {
+		w.process.Kill()
+	}
+}
+
 func (w *world) open(ctx context.Context) (err error) {
 	if w.config, err = withCatalog(w.scenario, w.CatalogConfig()); err != nil {
 		return err
 	}
 	if w.lake, err = lake.Open(ctx, w.CatalogConfig()); err != nil {
-		return err
-	}
-	if w.pipeline, err = w.newPipeline(); err != nil {
 		return err
 	}
 	return w.createTables(ctx)
@@ -104,10 +105,6 @@ func withCatalog(s *Scenario, main config.Catalog) (*config.Config, error) {
 
 var lineNumber = regexp.MustCompile(`(?m)^line \d+: `)
 
-func (w *world) newPipeline() (*ingest.Pipeline, error) {
-	return ingest.New(w.config, slog.New(slog.NewTextHandler(io.Discard, nil)))
-}
-
 func (w *world) createTables(ctx context.Context) error {
 	for _, t := range w.scenario.Tables {
 		if err := t.Create(ctx, w.lake); err != nil {
@@ -130,16 +127,17 @@ func (w *world) step(ctx context.Context, e *Entry, last error) (invoked, err er
 			return nil, err
 		}
 		w.events[len(w.events)-1] = event
-		return deliver(ctx, w.pipeline, event), nil
+		return w.invoke(ctx, event)
 	case e.Replay != nil:
 		if *e.Replay < 0 || *e.Replay >= len(w.events) || w.events[*e.Replay] == nil {
 			return nil, fmt.Errorf("replay: entry %d has no records", *e.Replay)
 		}
-		return deliver(ctx, w.pipeline, w.events[*e.Replay]), nil
+		return w.invoke(ctx, w.events[*e.Replay])
 	case e.Parallel != nil:
 		return w.parallel(ctx, e.Parallel)
 	case e.Fault != nil:
-		return last, w.fault(e.Fault)
+		w.faults = append(w.faults, *e.Fault)
+		return last, e.Fault.Check()
 	case e.Alter != nil:
 		return last, w.alter(ctx, e.Alter)
 	case e.Foreign != nil:
@@ -160,28 +158,44 @@ func (e *Entry) event() ([]byte, error) {
 	return source.Event(records, source.Origin{Brokers: "scenario:9092"})
 }
 
-// deliver does what the function does with an event.
-func deliver(ctx context.Context, p *ingest.Pipeline, payload []byte) error {
-	event, err := kafkaevent.Scan(bytes.Clone(payload))
-	if err != nil {
-		return err
+// invoke has the process apply an event. It begins when the first one comes, and anew when it was killed.
+func (w *world) invoke(ctx context.Context, event []byte) (invoked, err error) {
+	if w.process == nil || w.process.Dead() {
+		if w.process, err = fault.Start(w.Stack, w.config); err != nil {
+			return nil, err
+		}
 	}
-	return p.Deliver(ctx, event.Records)
+	faults := w.faults
+	w.faults = nil
+	return met(w.process.Invoke(ctx, event, faults...))
 }
 
-// parallel runs invocations at the same time, each in a process of its own.
+// met is the result of an invocation, unless it missed a fault: that is a scenario without bite.
+func met(result error) (invoked, err error) {
+	if errors.Is(result, fault.ErrUnmet) {
+		return nil, result
+	}
+	return result, nil
+}
+
+// parallel runs invocations at the same time, each in a process of its own. The first one meets the faults.
 func (w *world) parallel(ctx context.Context, entries []Entry) (invoked, err error) {
 	var g errgroup.Group
+	faults := w.faults
+	w.faults = nil
 	for i := range entries {
 		event, err := entries[i].event()
 		if err != nil {
 			return nil, err
 		}
-		p, err := w.newPipeline()
+		p, err := fault.Start(w.Stack, w.config)
 		if err != nil {
 			return nil, err
 		}
-		g.Go(func() error { return deliver(ctx, p, event) })
+		defer p.Kill()
+		own := faults
+		faults = nil
+		g.Go(func() error { return p.Invoke(ctx, event, own...) })
 	}
-	return g.Wait(), nil
+	return met(g.Wait())
 }

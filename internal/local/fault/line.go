@@ -1,0 +1,98 @@
+package fault
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/frazil/frazil/internal/local/stack"
+)
+
+// Line is the way of one process to the parts. Both are at one address.
+type Line struct {
+	stack.Endpoints
+
+	server *http.Server
+	kill   func()
+
+	mu     sync.Mutex
+	script []Fault
+	expire func() // the deadline of the invocation under way has come
+}
+
+// NewLine lays a line. kill ends the process at its end, at once and without a last word; it need not wait.
+func NewLine(parts *stack.Stack, kill func()) (*Line, error) {
+	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	parts.Catalog.SetFault(atCatalog)
+	parts.Objects.SetFault(beforeStore)
+	parts.Objects.SetFaultAfter(afterStore)
+	address := "http://" + listener.Addr().String()
+	l := &Line{Endpoints: stack.Endpoints{Store: address, Catalog: address}, kill: kill, expire: func() {}}
+	l.server = &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/v1/") {
+				parts.Catalog.ServeHTTP(w, r)
+			} else {
+				parts.Objects.ServeHTTP(w, r)
+			}
+		}),
+		BaseContext: func(net.Listener) context.Context { return context.WithValue(context.Background(), end{}, l) },
+	}
+	go func() { _ = l.server.Serve(listener) }() // ends by Cut
+	return l, nil
+}
+
+// end is the key under which a request's context has its line.
+type end struct{}
+
+func lineOf(r *http.Request) *Line {
+	l, _ := r.Context().Value(end{}).(*Line)
+	return l
+}
+
+// Cut ends the line: what has not arrived yet never will.
+func (l *Line) Cut() { _ = l.server.Close() }
+
+// Meet chooses the faults of the next requests, in the order in which they come about, and expire, which is called when a
+// request hangs that the invocation shall not outlive.
+func (l *Line) Meet(expire func(), faults ...Fault) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.script, l.expire = slices.Clone(faults), expire
+}
+
+// Left are the faults that were not met.
+func (l *Line) Left() []Fault {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.script)
+}
+
+// meet takes the next fault, if it is about that point and one of those kinds. When it kills the process, that is dead when
+// meet returns.
+func (l *Line) meet(r *http.Request, at Point, kinds ...Kind) Kind {
+	f, expire := l.take(at, kinds)
+	switch {
+	case f.Kills():
+		l.kill()
+		<-r.Context().Done() // its connections are closed
+	case f.hangs() && !f.patient():
+		expire()
+	}
+	return f.Kind
+}
+
+func (l *Line) take(at Point, kinds []Kind) (f Fault, expire func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.script) > 0 && l.script[0].At == at && slices.Contains(kinds, l.script[0].Kind) {
+		f, l.script = l.script[0], l.script[1:]
+	}
+	return f, l.expire
+}

@@ -1,0 +1,84 @@
+package fault
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/ingest"
+	"github.com/frazil/frazil/internal/kafkaevent"
+	"github.com/frazil/frazil/internal/local/stack"
+)
+
+// Process is a process of frazil, without a binary: a pipeline at the end of a line. It takes one invocation at a time.
+type Process struct {
+	line     *Line
+	pipeline *ingest.Pipeline
+
+	life context.Context
+	end  context.CancelCauseFunc
+}
+
+// Errors of invocations that did not get to their end.
+var (
+	ErrKilled = errors.New("the process was killed")
+	ErrUnmet  = errors.New("the invocation met no such request")
+)
+
+// Start begins a process with a configuration whose catalog main is that of the parts.
+func Start(parts *stack.Stack, c *config.Config) (*Process, error) {
+	p := &Process{}
+	p.life, p.end = context.WithCancelCause(context.Background())
+	line, err := NewLine(parts, p.Kill)
+	if err != nil {
+		return nil, err
+	}
+	own := *c
+	own.Catalogs = maps.Clone(c.Catalogs)
+	own.Catalogs["main"] = line.CatalogConfig()
+	p.line = line
+	if p.pipeline, err = ingest.New(&own, slog.New(slog.DiscardHandler)); err != nil {
+		line.Cut()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Kill ends the process. Nothing that it still does gets to the parts.
+func (p *Process) Kill() {
+	p.line.Cut()
+	p.end(ErrKilled)
+}
+
+// Dead reports whether the process was killed.
+func (p *Process) Dead() bool { return p.life.Err() != nil }
+
+// Invoke does what the function does with an event, and meets faults on the way. It is ErrKilled where one of them ended
+// the process, and ErrUnmet where the invocation came to its end without all of them.
+func (p *Process) Invoke(ctx context.Context, event []byte, faults ...Fault) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for _, f := range faults {
+		if f.patient() {
+			ctx, cancel = context.WithTimeout(ctx, Patience)
+			defer cancel()
+		}
+	}
+	defer context.AfterFunc(p.life, cancel)()
+	p.line.Meet(cancel, faults...)
+	read, err := kafkaevent.Scan(bytes.Clone(event))
+	if err == nil {
+		err = p.pipeline.Deliver(ctx, read.Records)
+	}
+	if p.Dead() {
+		return ErrKilled
+	}
+	if left := p.line.Left(); len(left) > 0 {
+		return errors.Join(fmt.Errorf("%w: %v", ErrUnmet, left), err)
+	}
+	return err
+}
