@@ -7,11 +7,9 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -25,22 +23,6 @@ type Config struct {
 	// ReportFailures has each partition cut at its first bad record and the record reported, in place of a failure of the
 	// whole delivery. It is for event source mappings with ReportBatchItemFailures.
 	ReportFailures bool
-}
-
-// Catalog is an Iceberg REST catalog.
-type Catalog struct {
-	URI       string
-	Warehouse string
-	Auth      Auth
-	// Properties are Iceberg REST and FileIO properties, handed on as they are (s3.endpoint, s3.region …).
-	Properties map[string]string
-}
-
-// Auth says how requests to the catalog are signed.
-type Auth struct {
-	Type    string // none or sigv4
-	Service string // of sigv4: glue or s3tables
-	Region  string // of sigv4; empty: the function's own
 }
 
 // Table names a table in a catalog.
@@ -155,54 +137,6 @@ func (c *Config) checkPatterns(p *problems) {
 			}
 		}
 	}
-}
-
-func (d catalogDoc) check(at string, p *problems) Catalog {
-	c := Catalog{URI: d.URI, Warehouse: d.Warehouse, Properties: d.Properties}
-	u, err := url.Parse(d.URI)
-	switch {
-	case d.URI == "":
-		p.add("%s.uri: is not given", at)
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		p.add("%s.uri: is not an http or https address", at)
-	case u.User != nil:
-		p.add("%s.uri: holds a user or password; credentials do not belong in the address", at)
-	default:
-		c.Auth = awsAuth(u.Hostname())
-	}
-	d.Auth.check(&c.Auth, at+".auth", p)
-	return c
-}
-
-// check lays what is written over the signing that the address asks for.
-func (d authDoc) check(a *Auth, at string, p *problems) {
-	if d.Type != "" {
-		a.Type = d.Type
-	}
-	a.Service, a.Region = cmp.Or(d.Service, a.Service), cmp.Or(d.Region, a.Region)
-	switch a.Type {
-	case "", "none":
-		if d.Service+d.Region != "" {
-			p.add("%s.type: service and region are of sigv4", at)
-		}
-		*a = Auth{Type: a.Type}
-	case "sigv4":
-		if a.Service != "glue" && a.Service != "s3tables" {
-			p.add("%s.service: must be glue or s3tables", at)
-		}
-	default:
-		p.add("%s.type: must be none or sigv4", at)
-	}
-}
-
-// awsAuth is the signing that AWS's own Iceberg endpoints (glue.REGION.amazonaws.com, s3tables.REGION…) ask for.
-func awsAuth(host string) Auth {
-	service, rest, _ := strings.Cut(host, ".")
-	region, domain, _ := strings.Cut(rest, ".")
-	if strings.HasPrefix(domain, "amazonaws.com") && (service == "glue" || service == "s3tables") {
-		return Auth{Type: "sigv4", Service: service, Region: region}
-	}
-	return Auth{Type: "none"}
 }
 
 // problems gathers everything that is wrong, in the order in which it was found.

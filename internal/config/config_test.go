@@ -64,7 +64,7 @@ routes:
 func TestParseRefusesWhatWouldBeIgnoredOrMeanSomethingElse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ old, new, want string }{
-		{`{uri: "http://localhost:8181"}`, `{uri: "http://localhost:8181", auth: {service: glue}}`, "catalogs.main.auth.type"},
+		{`{uri: "http://localhost:8181"}`, `{uri: "http://localhost:8181", auth: {service: glue}}`, "catalogs.main.auth.service: is not read with type none"},
 		{`{uri: "http://localhost:8181"}`, `{uri: "http://localhost:8181", auth: {type: sigv4, service: gluee}}`, "catalogs.main.auth.service"},
 		{"[orders]", `["/orders"]`, "a pattern stands between slashes"},
 		{"[orders]", `[orders, orders]`, "names orders twice"},

@@ -28,13 +28,18 @@ type catalogDoc struct {
 	URI        string            `yaml:"uri"`
 	Warehouse  string            `yaml:"warehouse"`
 	Auth       authDoc           `yaml:"auth"`
+	Role       string            `yaml:"role"`
 	Properties map[string]string `yaml:"properties"`
 }
 
 type authDoc struct {
-	Type    string `yaml:"type"`
-	Service string `yaml:"service"`
-	Region  string `yaml:"region"`
+	Type       string `yaml:"type"`
+	Token      string `yaml:"token"`
+	Credential string `yaml:"credential"`
+	TokenURL   string `yaml:"token_url"`
+	Scope      string `yaml:"scope"`
+	Service    string `yaml:"service"`
+	Region     string `yaml:"region"`
 }
 
 type routeDoc struct {

@@ -66,7 +66,8 @@ func (w *world) open(ctx context.Context) (err error) {
 	return w.createTables(ctx)
 }
 
-// Document is the configuration of scenarios as one document: their routes, and the catalog main.
+// Document is the configuration of scenarios as one document: their routes, and where the catalog main is. Store and
+// keys are for the environment to say: secrets do not stand in documents.
 func Document(main config.Catalog, scenarios ...*Scenario) (string, error) {
 	var routes []any
 	doc := map[string]any{}
@@ -85,7 +86,7 @@ func Document(main config.Catalog, scenarios ...*Scenario) (string, error) {
 		routes = append(routes, own.Routes...)
 	}
 	doc["routes"] = routes
-	doc["catalogs"] = map[string]any{"main": map[string]any{"uri": main.URI, "warehouse": main.Warehouse, "properties": main.Properties}}
+	doc["catalogs"] = map[string]any{"main": map[string]any{"uri": main.URI, "warehouse": main.Warehouse}}
 	text, err := yaml.Marshal(doc)
 	return string(text), err
 }
@@ -100,6 +101,7 @@ func withCatalog(s *Scenario, main config.Catalog) (*config.Config, error) {
 	if err != nil { // its lines are those of the text that was made here
 		return nil, errors.New(lineNumber.ReplaceAllString(err.Error(), ""))
 	}
+	c.Catalogs["main"] = main
 	return c, nil
 }
 
