@@ -55,7 +55,8 @@ func drain(body io.ReadCloser) (data []byte, err error) {
 func again(r *http.Request, answer *http.Response, err error) bool {
 	changesNothing := r.Method == http.MethodGet || r.Method == http.MethodHead
 	if err != nil {
-		return changesNothing && r.Context().Err() == nil
+		var final *finalError
+		return changesNothing && r.Context().Err() == nil && !errors.As(err, &final)
 	}
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests:

@@ -1,23 +1,26 @@
 // Package warehouse opens Iceberg REST catalogs and the object store that their tables live in.
 //
-// Requests to the catalog are signed as the configuration says. They are repeated here only where that cannot do harm
-// (transport.go): whether another one may be is known to its caller. The store's address and credentials come from the
-// configuration and the environment of the process, never from a table's properties, which its owner or a stranger may
-// have set (P10).
+// Requests to the catalog are signed as the configuration says, and go nowhere else. They are repeated here only where
+// that cannot do harm (transport.go): whether another one may be is known to its caller. None waits for ever (moving.go).
+// Addresses, tokens and credentials come from the configuration, from where it says that secrets are kept, and from the
+// environment of the process; never from a table's properties, which its owner or a stranger may have set, nor from the
+// catalog's own settings (P10).
 package warehouse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"net/http"
-	"time"
+	"net/url"
 
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/catalog/rest"
 	iceio "github.com/apache/iceberg-go/io"
 	"github.com/apache/iceberg-go/table"
-	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/frazil/frazil/internal/config"
 )
 
@@ -27,31 +30,68 @@ type Warehouse struct {
 	catalog *rest.Catalog
 }
 
-// answerTime bounds the wait for a catalog's answer, once a request is sent.
-const answerTime = 30 * time.Second
-
-// Open connects to a catalog.
+// Open connects to a catalog. Secrets are read now; tokens and credentials that end are renewed later.
 func Open(ctx context.Context, name string, c config.Catalog) (*Warehouse, error) {
-	cfg, err := awsconfig.LoadDefaultConfig(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("catalog %s: load AWS configuration: %w", name, err)
-	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = answerTime
-	options := []rest.Option{
-		rest.WithCustomTransport(patient{transport}),
-		rest.WithWarehouseLocation(c.Warehouse),
-		rest.WithAdditionalProps(maps.Clone(iceberg.Properties(c.Properties))), // the catalog takes its properties out of the map
-	}
-	if c.Auth.Type == "sigv4" {
-		options = append(options, rest.WithAwsConfig(cfg), rest.WithSigV4RegionSvc(c.Auth.Region, c.Auth.Service))
-	}
-	cat, err := rest.NewCatalog(ctx, name, c.URI, options...)
+	w, err := open(ctx, name, c)
 	if err != nil {
 		return nil, fmt.Errorf("open catalog %s: %w", name, err)
 	}
-	return &Warehouse{Store: newStore(cfg, c.Properties), catalog: cat}, nil
+	return w, nil
 }
+
+func open(ctx context.Context, name string, c config.Catalog) (*Warehouse, error) {
+	own, err := loadAWS(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cfg, kept := assume(own, c.Role), secrets{own}
+	properties, err := kept.properties(ctx, c.Properties)
+	if err != nil {
+		return nil, err
+	}
+	to, err := transport(cfg, kept, c)
+	if err != nil {
+		return nil, err
+	}
+	cat, err := rest.NewCatalog(ctx, name, c.URI,
+		rest.WithCustomTransport(to),
+		rest.WithWarehouseLocation(c.Warehouse),
+		rest.WithAdditionalProps(maps.Clone(iceberg.Properties(properties)))) // the catalog takes its properties out of the map
+	if err != nil {
+		return nil, err
+	}
+	return &Warehouse{Store: newStore(cfg, properties), catalog: cat}, nil
+}
+
+// transport is the way of requests to a catalog.
+func transport(cfg aws.Config, kept secrets, c config.Catalog) (http.RoundTripper, error) {
+	origin, err := url.Parse(c.URI)
+	if err != nil {
+		return nil, err
+	}
+	wire := moving{http.DefaultTransport.(*http.Transport).Clone().RoundTrip, stall}
+	to := signed{next: wire, origin: origin}
+	switch c.Auth.Type {
+	case "bearer":
+		to.signer = newTokens(func(ctx context.Context) (token, error) {
+			text, err := kept.read(ctx, c.Auth.Token)
+			return token{text: text}, err
+		})
+	case "oauth2":
+		to.signer = newTokens(oauth2{
+			client:     &http.Client{Transport: patient{wire}, CheckRedirect: noRedirect},
+			url:        cmp.Or(c.Auth.TokenURL, origin.JoinPath("v1/oauth/tokens").String()),
+			scope:      c.Auth.Scope,
+			credential: func(ctx context.Context) (string, error) { return kept.read(ctx, c.Auth.Credential) },
+		}.fetch)
+	case "sigv4":
+		to.signer = sigV4{credentials: cfg.Credentials, region: cmp.Or(c.Auth.Region, cfg.Region), service: c.Auth.Service, v4: v4.NewSigner()}
+	}
+	return settings{patient{to}}, nil
+}
+
+// noRedirect keeps a secret at the address that it was meant for.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // Catalog is the catalog's client, for what only tools do: make tables, list them.
 func (w *Warehouse) Catalog() *rest.Catalog { return w.catalog }

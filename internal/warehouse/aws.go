@@ -1,0 +1,42 @@
+package warehouse
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+)
+
+// The requests that one may become, and the longest rest between two.
+const (
+	awsTries = 4
+	awsRest  = 2 * time.Second
+)
+
+// loadAWS is the process's AWS configuration, with bounded waits and tries.
+func loadAWS(ctx context.Context) (aws.Config, error) {
+	cfg, err := awsconfig.LoadDefaultConfig(ctx, awsconfig.WithRetryer(func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = awsTries, awsRest })
+	}))
+	if err != nil {
+		return cfg, fmt.Errorf("load AWS configuration: %w", err)
+	}
+	cfg.HTTPClient = moving{cfg.HTTPClient.Do, stall}
+	return cfg, nil
+}
+
+// assume is the configuration with the credentials of a role, which are fetched when they are first needed and again
+// before they end. Without a role it is the configuration itself.
+func assume(cfg aws.Config, role string) aws.Config {
+	if role == "" {
+		return cfg
+	}
+	provider := stscreds.NewAssumeRoleProvider(sts.NewFromConfig(cfg), role, func(o *stscreds.AssumeRoleOptions) { o.RoleSessionName = "frazil" })
+	cfg.Credentials = aws.NewCredentialsCache(provider, func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = time.Minute })
+	return cfg
+}

@@ -1,0 +1,72 @@
+package warehouse
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/frazil/frazil/internal/config"
+)
+
+// secrets reads what references name with the process's own credentials. Errors name the reference, never what is kept there.
+type secrets struct{ aws aws.Config }
+
+// read is the secret of a reference. A text that is none is the secret itself: package config lets none through, but
+// local tools make configurations of their own.
+func (s secrets) read(ctx context.Context, text string) (string, error) {
+	r, ok := config.ParseReference(text)
+	if !ok {
+		return text, nil
+	}
+	value, err := s.fetch(ctx, r)
+	if err != nil {
+		return "", fmt.Errorf("read secret %s: %w", text, err)
+	}
+	if value == "" {
+		return "", fmt.Errorf("read secret %s: it is empty", text)
+	}
+	return value, nil
+}
+
+func (s secrets) fetch(ctx context.Context, r config.Reference) (string, error) {
+	if r.Service == "ssm" {
+		out, err := ssm.NewFromConfig(s.aws).GetParameter(ctx, &ssm.GetParameterInput{Name: &r.Name, WithDecryption: aws.Bool(true)})
+		if err != nil {
+			return "", err
+		}
+		return aws.ToString(out.Parameter.Value), nil
+	}
+	out, err := secretsmanager.NewFromConfig(s.aws).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &r.Name})
+	switch {
+	case err != nil:
+		return "", err
+	case out.SecretString == nil:
+		return "", fmt.Errorf("it holds bytes, not text")
+	case r.Key == "":
+		return *out.SecretString, nil
+	}
+	var members map[string]json.RawMessage
+	var value *string
+	if json.Unmarshal([]byte(*out.SecretString), &members) != nil || json.Unmarshal(members[r.Key], &value) != nil || value == nil {
+		return "", fmt.Errorf("it is no JSON object with a text %s", r.Key)
+	}
+	return *value, nil
+}
+
+// properties are a catalog's, with its secrets in place of references.
+func (s secrets) properties(ctx context.Context, given map[string]string) (map[string]string, error) {
+	out := make(map[string]string, len(given))
+	for name, value := range given {
+		if config.IsSecret(name) {
+			var err error
+			if value, err = s.read(ctx, value); err != nil {
+				return nil, fmt.Errorf("property %s: %w", name, err)
+			}
+		}
+		out[name] = value
+	}
+	return out, nil
+}
