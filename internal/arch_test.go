@@ -140,7 +140,7 @@ func TestFunctionsAndLocalstackAreWiring(t *testing.T) {
 	t.Parallel()
 	const reason = "it is wiring and holds no part of the flow itself"
 	allowed := map[string][]string{
-		"functions/merge": {"internal/config", "internal/ingest", "internal/kafkaevent"},
+		"functions/merge": {"internal/config", "internal/ingest", "internal/kafkaevent", "internal/warehouse"},
 		"localstack":      {"internal/local/demo", "internal/local/scenario", "internal/local/stack"},
 	}
 	for _, p := range sources(t) {

@@ -1,16 +1,20 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/warehouse"
 )
 
-// readConfig takes the configuration from FRAZIL_CONFIG, which is the document itself or the path of a file that
-// the function ships with, or from the six variables of the one-table case.
-func readConfig(environ []string, readFile func(string) ([]byte, error)) (*config.Config, error) {
+// readConfig takes the configuration from FRAZIL_CONFIG, which is the document itself or says where it is, or from the
+// six variables of the one-table case.
+func readConfig(environ []string, read func(string) ([]byte, error)) (*config.Config, error) {
 	values := map[string]string{}
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
@@ -32,14 +36,27 @@ func readConfig(environ []string, readFile func(string) ([]byte, error)) (*confi
 	if isDocument(text) {
 		return config.Parse([]byte(text))
 	}
-	file, err := readFile(text)
+	document, err := read(text)
 	if err != nil {
 		return nil, fmt.Errorf("read the configuration that FRAZIL_CONFIG names: %w", err)
 	}
-	return config.Parse(file)
+	return config.Parse(document)
 }
 
-// isDocument tells YAML from a path: a document of frazil's has several lines, or is one map in braces.
+// readTime bounds the reading of a document. Lambda gives a start ten seconds.
+const readTime = 8 * time.Second
+
+// readDocument reads s3://BUCKET/KEY, ssm:/PARAMETER, or a file that the function ships with.
+func readDocument(address string) ([]byte, error) {
+	if !strings.HasPrefix(address, "s3://") && !strings.HasPrefix(address, "ssm:") {
+		return os.ReadFile(address)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readTime)
+	defer cancel()
+	return warehouse.ReadDocument(ctx, address)
+}
+
+// isDocument tells YAML from an address: a document of frazil's has several lines, or is one map in braces.
 func isDocument(text string) bool {
 	return strings.Contains(text, "\n") || strings.HasPrefix(strings.TrimSpace(text), "{")
 }

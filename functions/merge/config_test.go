@@ -1,13 +1,18 @@
 package main
 
 import (
+	"encoding/json"
+	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/local/objects"
 )
 
 const document = `
@@ -117,6 +122,46 @@ func TestConfigErrorsNameWhatIsWrong(t *testing.T) {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %q does not mention %s", name, err, want)
 			}
+		}
+	}
+}
+
+// Where S3 and Parameter Store are the environment says, so the test cannot run beside others.
+func TestConfigIsReadFromS3AndParameterStore(t *testing.T) {
+	store := objects.New("settings")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Amz-Target") != "AmazonSSM.GetParameter" {
+			store.ServeHTTP(w, r)
+			return
+		}
+		asked, _ := io.ReadAll(r.Body)
+		if !strings.Contains(string(asked), `"Name":"/frazil/config"`) {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"__type":"ParameterNotFound"}`)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"Parameter": map[string]string{"Value": document}})
+	}))
+	t.Cleanup(server.Close)
+	for name, value := range map[string]string{"AWS_ENDPOINT_URL": server.URL, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "eu-west-1"} {
+		t.Setenv(name, value)
+	}
+	put, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL+"/settings/merge.yaml", strings.NewReader(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := http.DefaultClient.Do(put); err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%v, %v", answer, err)
+	}
+	want := mustRead(t, map[string]string{"FRAZIL_CONFIG": document}, noFiles)
+	for _, address := range []string{"s3://settings/merge.yaml", "ssm:/frazil/config"} {
+		if diff := cmp.Diff(want, mustRead(t, map[string]string{"FRAZIL_CONFIG": address}, readDocument)); diff != "" {
+			t.Errorf("%s: %s", address, diff)
+		}
+	}
+	for address, want := range map[string]string{"s3://settings/other.yaml": "NoSuchKey", "s3://settings": "address of an object", "ssm:/frazil/other": "ParameterNotFound", "ssm:frazil": "must be s3:"} {
+		if _, err := readConfig(env(map[string]string{"FRAZIL_CONFIG": address}), readDocument); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", address, err, want)
 		}
 	}
 }

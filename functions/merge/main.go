@@ -13,7 +13,7 @@ import (
 
 func main() {
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
-	h, err := newHandler(os.Environ(), os.ReadFile, log)
+	h, err := newHandler(os.Environ(), readDocument, log)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -21,8 +21,8 @@ func main() {
 	lambda.Start(h)
 }
 
-func newHandler(environ []string, readFile func(string) ([]byte, error), log *slog.Logger) (*handler, error) {
-	c, err := readConfig(environ, readFile)
+func newHandler(environ []string, read func(string) ([]byte, error), log *slog.Logger) (*handler, error) {
+	c, err := readConfig(environ, read)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -54,6 +55,23 @@ func (s secrets) fetch(ctx context.Context, r config.Reference) (string, error) 
 		return "", fmt.Errorf("it is no JSON object with a text %s", r.Key)
 	}
 	return *value, nil
+}
+
+// ReadDocument reads a text from s3://BUCKET/KEY or ssm:/PARAMETER.
+func ReadDocument(ctx context.Context, address string) ([]byte, error) {
+	cfg, err := loadAWS(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(address, "s3://") {
+		return newStore(cfg, nil).Read(ctx, address)
+	}
+	r, ok := config.ParseReference(address)
+	if !ok {
+		return nil, fmt.Errorf("%s: must be s3://BUCKET/KEY or ssm:/PARAMETER", address)
+	}
+	text, err := secrets{cfg}.fetch(ctx, r)
+	return []byte(text), err
 }
 
 // properties are a catalog's, with its secrets in place of references.
