@@ -27,7 +27,8 @@ Comments cite these by number. Each has tests that fail when it is broken.
 
 	P1   exactly once: a record's effect is in the table once, however often and in whatever slices it is delivered, by
 	     however many writers. The ledger moves only together with main, in one catalog request; it is kept in the table's
-	     properties; a table that was rolled back behind it, or records of another MSK cluster, stop frazil. At most 5,000 topic-partitions per table.
+	     properties. After a roll-back of main the ledger of the nearest ancestor holds, and a delivery that leaves out what
+	     was lost is an error; so are records of another MSK cluster. At most 5,000 topic-partitions per table.
 	P2   nothing is lost silently: what cannot be understood is an error or counted, never a guess
 	P3   changes of one key apply in the offset order of their partition
 	P4   all or nothing per table: one delivery makes at most one snapshot. Each attempt has a random snapshot id and file
@@ -54,8 +55,11 @@ They settle what the message formats leave open.
 	5    an exact integral value fits an integer column however it is written; text only in plain digits; booleans are no numbers;
 	     24:00:00 and offsets other than zero do not fit time
 	6    fractions finer than the column are refused, or floored where the column says so
+	10   one key in several partitions: they are applied in the order of topic and partition, counted, warned about once
 	13   an absent cell of an insert is NULL, or the column's default; one of an update is kept, and refused until kept cells exist
-	16   the ledger moves with every delivery that changed a row or passed over a bad record; offsets may have holes
+	16   the ledger moves with every delivery that changed a row or passed over a bad record, and with offsets: dense with every
+	     one. A hole before a delivery is then an error; with offsets: sparse it is logged, and a metric where one process
+	     saw both of its sides.
 	17   a record below the ledger that is newer than all that the ledger has seen of its partition is a topic made anew: an error
 	18   one bad record fails the delivery, and nothing of it is committed, in any of its tables. With report_failures each
 	     partition is cut at its first bad record, which is reported; with dead letters bad records go there.
@@ -95,6 +99,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	route       topic to route                                                                            light
 	ledger      what is applied: next offset and newest time per partition; its text form                 light
 	deadletter  records that could not be applied, with the reason; their form                            light
+	report      the metrics, as log lines that CloudWatch reads                                           light
 	rows        all changes of one delivery for one table: typed columns, typed keys, one entry per change  ice
 	coerce      values into typed rows; compiled once per table schema and route                          ice
 	merge       rows to at most one effect per key; a pure function                                       ice
@@ -129,6 +134,8 @@ may lack a row that a delete is meant for.
 	file layout, compaction in a commit stage, one file each; commit/manifests.go for what leaves the table
 	an index of keys                    locate
 	a catalog's oddity                  warehouse; local/catalog plays it
+	a metric                            report; template.yaml for its alarm
+	what an owner says of offsets       ledger/move.go, local/owner
 	what becomes of bad records         ingest/failures.go; deadletter for the form of the letters
 	create and evolve tables            a schema difference, committed by commit
 	drain, maintain, redrive            functions/<name> on ingest, or on stage and commit

@@ -54,7 +54,7 @@ var commands = []command{
 	{"produce", "SEED|FILE… | -topic TOPIC", "send the records of a seed (financial, orders, retail) or a scenario file, or lines KEY<TAB>VALUE", runProduce},
 	{"rows", "TABLE", "print a table's rows", show("rows")},
 	{"snapshots", "TABLE", "print a table's snapshots", show("snapshots")},
-	{"ledger", "TABLE", "print which offsets a table holds", show("ledger")},
+	{"ledger", "[set|accept] TABLE …", "print which offsets a table holds; set TABLE [SOURCE/]TOPIC PARTITION=OFFSET…, or accept TABLE what a roll-back took", runLedger},
 	{"scenario", "FILE…", "run scenario files and say how they differ", runScenarios},
 }
 

@@ -30,6 +30,7 @@ func (o Op) String() string {
 type Change struct {
 	row, key, before wire.Value
 	meta             string
+	time             int64
 	op               Op
 	insert           bool
 }
@@ -68,6 +69,15 @@ func (c Change) WithMeta(prefix string) Change {
 	c.meta = prefix
 	return c
 }
+
+// WithTime returns the change with the time at which its source made it, in milliseconds since 1970.
+func (c Change) WithTime(ms int64) Change {
+	c.time = ms
+	return c
+}
+
+// Time returns when the source made the change, in milliseconds since 1970; 0 if it did not say.
+func (c Change) Time() int64 { return c.time }
 
 // Op returns what the change does.
 func (c Change) Op() Op { return c.op }

@@ -31,15 +31,12 @@ type Attempt struct {
 	updates      []table.Update
 }
 
-// New makes the attempt that adds files and moves the ledger by a delivery, as of now.
-func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans, now time.Time) (*Attempt, error) {
+// New makes the attempt that adds files and moves the ledger, as of now.
+func New(base Base, files *stage.Files, move ledger.Move, now time.Time) (*Attempt, error) {
 	meta := base.Table.Metadata()
 	a := &Attempt{Snapshot: rand.Int64(), table: base.Table, Objects: files.Objects}
 	sequence := meta.LastSequenceNumber() + 1
-	moved, err := l.Advance(delivery, a.Snapshot, sequence)
-	if err != nil {
-		return nil, err
-	}
+	properties := move.Properties(a.Snapshot, sequence)
 	if s := meta.CurrentSnapshot(); s != nil {
 		a.parent = &s.SnapshotID
 	}
@@ -48,7 +45,7 @@ func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans,
 		return nil, err
 	}
 	summary := summarize(base.Live, files)
-	maps.Copy(summary.Properties, ledger.Summary(moved, delivery))
+	maps.Copy(summary.Properties, move.Summary(properties))
 	schema := base.Table.Schema().ID
 	snapshot := &table.Snapshot{
 		SnapshotID: a.Snapshot, ParentSnapshotID: a.parent, SequenceNumber: sequence, SchemaID: &schema,
@@ -72,7 +69,7 @@ func New(base Base, files *stage.Files, l *ledger.Ledger, delivery ledger.Spans,
 			a.requirements = append(a.requirements, table.AssertLastAssignedPartitionID(*last))
 		}
 	}
-	a.updates = append(a.updates, table.NewSetPropertiesUpdate(moved), table.NewAddSnapshotUpdate(snapshot), a.moveMain(meta))
+	a.updates = append(a.updates, table.NewSetPropertiesUpdate(properties), table.NewAddSnapshotUpdate(snapshot), a.moveMain(meta))
 	return a, nil
 }
 

@@ -81,7 +81,9 @@ func (w world) attempt(head *table.Table, offset int64) *commit.Attempt {
 	w.must(err)
 	spans := ledger.Spans{}
 	spans.Add(&kafka.Record{Part: &kafka.Partition{Source: kafka.MainSource, Topic: "t"}, Offset: offset})
-	a, err := commit.New(base, files, l, spans, time.UnixMilli(1_700_000_000_000))
+	move, err := l.Advance(spans)
+	w.must(err)
+	a, err := commit.New(base, files, move, time.UnixMilli(1_700_000_000_000))
 	w.must(err)
 	return a
 }

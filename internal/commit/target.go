@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/iceberg-go"
 	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/stage"
 	"github.com/frazil/frazil/internal/tablefile"
@@ -36,6 +37,27 @@ func Source(t *table.Table, defaults tablefile.Defaults) (locate.Table, error) {
 	slices.SortFunc(past, func(a, b *iceberg.Schema) int { return cmp.Compare(b.ID, a.ID) })
 	out.Schemas = append(out.Schemas, past...)
 	return out, err
+}
+
+// Ledger is what holds of the table's ledger on its main branch (P1).
+func Ledger(t *table.Table) (*ledger.Ledger, error) {
+	written, err := ledger.Read(t.Properties())
+	if err != nil {
+		return nil, err
+	}
+	main := ledger.History{Complete: true}
+	if head := t.CurrentSnapshot(); head != nil {
+		var ancestors []table.Snapshot
+		ancestors, main.Complete = table.AncestorsOfChecked(head.SnapshotID, t.Metadata().SnapshotByID)
+		for _, s := range ancestors {
+			one := ledger.Snapshot{ID: s.SnapshotID, Sequence: s.SequenceNumber}
+			if s.Summary != nil {
+				one.Summary = s.Summary.Properties
+			}
+			main.Snapshots = append(main.Snapshots, one)
+		}
+	}
+	return written.On(main)
 }
 
 // Target is what package stage has to know of the table to write files for it. Key are the field ids of the columns that

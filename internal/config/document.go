@@ -49,6 +49,7 @@ type routeDoc struct {
 	Key    []string `yaml:"key"`
 
 	Deletes string `yaml:"deletes"`
+	Offsets string `yaml:"offsets"`
 
 	NullValue      string    `yaml:"null_value"`
 	Absent         yaml.Node `yaml:"absent"` // nodes, since a bare null means the text "null" (word)

@@ -35,6 +35,8 @@ type Route struct {
 
 	Deletes string // how rows are taken away: position, rewrite or equality; empty: as the table's properties say
 
+	Dense bool // offsets: dense: every offset has to be delivered
+
 	NullValue      Rule // delete, ignore or error
 	Absent         Rule // keep, null or error
 	Unavailable    Rule // keep, null or error
@@ -85,6 +87,7 @@ func (d routeDoc) check(at string, p *problems) Route {
 		}
 	}
 	r.Deletes = choose(at+".deletes", d.Deletes, "", p, "position", "rewrite", "equality")
+	r.Dense = choose(at+".offsets", d.Offsets, "sparse", p, "sparse", "dense") == "dense"
 	d.checkEquality(at, p)
 	d.checkRules(&r, absent, at, p)
 	d.checkEncodings(&r, at, p)

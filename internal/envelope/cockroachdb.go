@@ -1,8 +1,10 @@
 package envelope
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/frazil/frazil/internal/change"
 	"github.com/frazil/frazil/internal/wire"
@@ -36,7 +38,18 @@ func cockroachdb(m message) (change.Change, Control, error) {
 		return change.Change{}, "", err
 	}
 	c, err := cockroachdbRow(op, after)
-	return withBefore(c.WithKey(cockroachdbKey(m)), v.Field("before")), "", err
+	return withBefore(c.WithKey(cockroachdbKey(m)), v.Field("before")).WithTime(hlc(v)), "", err
+}
+
+// hlc is the time of the change in milliseconds, out of the text of its hybrid logical clock, NANOSECONDS.COUNTER: of the
+// wrapped envelope's updated, or of the enriched one's source. Both are optional.
+func hlc(v wire.Value) int64 {
+	clock := v.Field("updated")
+	if clock.Kind() == wire.Absent {
+		clock = v.Field("source").Field("ts_hlc")
+	}
+	ns, _, _ := bytes.Cut(clock.Text(), []byte{'.'})
+	return integer(ns) / int64(time.Millisecond)
 }
 
 // resolved tells a resolved timestamp from a row with a column of that name.

@@ -30,11 +30,12 @@ func debezium(m message) (change.Change, Control, error) {
 		return change.Truncate(), "", nil
 	}
 	// Cassandra's connector has the same letters for other things: its r deletes a range.
-	if c := m.value.Field("source").Field("connector"); string(c.Text()) == "cassandra" {
+	source := m.value.Field("source")
+	if string(source.Field("connector").Text()) == "cassandra" {
 		return change.Change{}, "", errors.New("events of Debezium's connector for Cassandra are not read")
 	}
 	c, err := debeziumRow(op, m)
-	return c, "", err
+	return c.WithTime(integer(source.Field("ts_ms").Text())), "", err
 }
 
 func debeziumRow(op byte, m message) (change.Change, error) {

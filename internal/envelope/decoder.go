@@ -11,6 +11,7 @@ package envelope
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -193,4 +194,13 @@ func unknownOp(op []byte) error {
 		return fmt.Errorf("unknown op %q", op)
 	}
 	return fmt.Errorf("unknown op of %d bytes", len(op))
+}
+
+// integer reads the digits of a time that is only reported; 0 if it is none.
+func integer(text []byte) int64 {
+	n, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/merge"
+	"github.com/frazil/frazil/internal/report"
 	"github.com/frazil/frazil/internal/resolve"
 	"github.com/frazil/frazil/internal/stage"
 )
@@ -36,7 +37,11 @@ func (t *target) commit(ctx context.Context) error {
 			return nil
 		case err == nil: // nothing to do on a head that may be old: look again
 		case errors.Is(err, commit.ErrRejected), errors.Is(err, commit.ErrUnknown):
-			conflict = err
+			if conflict = err; errors.Is(err, commit.ErrUnknown) {
+				t.unknown++
+			} else {
+				t.lost++
+			}
 			t.log.LogAttrs(ctx, slog.LevelWarn, "commit again", slog.Int("attempt", n+1), slog.String("reason", err.Error()))
 		default:
 			return err
@@ -49,11 +54,8 @@ func (t *target) commit(ctx context.Context) error {
 // decoded anew: the head's ledger may have records of it now, and its schema may be another one.
 func (t *target) again(ctx context.Context, n int) error {
 	if t.fresh {
-		pause := rand.N(min(20*time.Millisecond<<n, 5*time.Second))
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := pause(ctx, n); err != nil {
+			return err
 		}
 	}
 	uuid := t.head.Metadata().TableUUID()
@@ -69,10 +71,24 @@ func (t *target) again(ctx context.Context, n int) error {
 	return t.rejudge()
 }
 
+// pause is longer after each attempt, and never the same for two writers.
+func pause(ctx context.Context, n int) error {
+	select {
+	case <-time.After(rand.N(min(20*time.Millisecond<<n, 5*time.Second))):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // attempt plans, locates, stages and commits on the current head. It reports false when there was nothing to do
 // but the head is not known to be the newest.
 func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err error) {
+	holes := t.holes()
 	if t.batch == nil {
+		if t.fresh {
+			t.pass(ctx, holes)
+		}
 		return t.fresh, nil
 	}
 	live, outcome, err := t.resolve(ctx)
@@ -81,8 +97,11 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 		return false, nil
 	case err != nil:
 		return false, err
-	case !outcome.Changes() && len(t.rejected) == 0:
-		t.idle()
+	case !outcome.Changes() && len(t.rejected) == 0 && !t.obliged():
+		if t.fresh {
+			t.idle()
+			t.pass(ctx, holes)
+		}
 		return t.fresh, nil
 	}
 	if err := t.bury(ctx); err != nil {
@@ -100,20 +119,26 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 		return false, err
 	}
 	t.report(ctx, a.Snapshot, outcome, start)
+	t.pass(ctx, holes)
 	return true, t.use(after)
+}
+
+// open reads which files the head has.
+func (t *target) open(ctx context.Context) (*locate.Snapshot, error) {
+	defaults, err := coerce.InitialDefaults(t.head.Schema())
+	if err != nil {
+		return nil, err
+	}
+	source, err := commit.Source(t.head, defaults)
+	if err != nil {
+		return nil, err
+	}
+	return locate.Open(ctx, t.catalog, source)
 }
 
 // resolve settles the batch against the head.
 func (t *target) resolve(ctx context.Context) (*locate.Snapshot, *resolve.Outcome, error) {
-	defaults, err := coerce.InitialDefaults(t.head.Schema())
-	if err != nil {
-		return nil, nil, err
-	}
-	source, err := commit.Source(t.head, defaults)
-	if err != nil {
-		return nil, nil, err
-	}
-	live, err := locate.Open(ctx, t.catalog, source)
+	live, err := t.open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -143,7 +168,11 @@ func (t *target) stage(ctx context.Context, live *locate.Snapshot, o *resolve.Ou
 	if err != nil {
 		return nil, err
 	}
-	return commit.New(base, files, t.ledger, t.spans, t.now())
+	move, err := t.ledger.Advance(t.spans)
+	if err != nil {
+		return nil, err
+	}
+	return commit.New(base, files, move, t.now())
 }
 
 // idle remembers the times of a delivery without effect, which moves no ledger: its records must not look newer than
@@ -156,14 +185,25 @@ func (t *target) idle() {
 
 // report logs the one line of a commit.
 func (t *target) report(ctx context.Context, snapshot int64, o *resolve.Outcome, start time.Time) {
-	t.log.LogAttrs(ctx, slog.LevelInfo, "committed",
-		slog.Int64("snapshot", snapshot),
-		slog.Int("records", len(t.records)),
-		slog.Int("inserted", o.Inserts),
-		slog.Int("updated", o.Updates),
-		slog.Int("deleted", o.Deletes),
-		slog.Int("unknown_deletes", o.Unknown),
-		slog.Int("dead_letters", len(t.rejected)),
-		slog.Any("control_records", t.controls),
-		slog.Int64("elapsed_ms", t.now().Sub(start).Milliseconds()))
+	now := t.now()
+	metrics := []report.Metric{
+		report.Records(len(t.records)), report.Inserted(o.Inserts), report.Updated(o.Updates), report.Deleted(o.Deletes),
+		report.UnknownDeletes(o.Unknown), report.DeadLetters(len(t.rejected)), report.Conflicts(t.lost), report.UnknownOutcomes(t.unknown),
+		report.CommitTime(now.Sub(start)),
+	}
+	if newest := t.spans.Newest(); newest > 0 {
+		metrics = append(metrics, report.Lag(now.Sub(time.UnixMilli(newest))))
+	}
+	if t.made > 0 {
+		metrics = append(metrics, report.Freshness(now.Sub(time.UnixMilli(t.made))))
+	}
+	attrs := []slog.Attr{slog.Int64("snapshot", snapshot), slog.Any("control_records", t.controls), slog.Int("shared_keys", t.sharing.keys)}
+	t.log.LogAttrs(ctx, slog.LevelInfo, "committed", append(attrs, report.Attrs(now, metrics...)...)...)
+	t.warn(ctx)
+}
+
+// fail logs that the table does not have the delivery, or not all of it.
+func (t *target) fail(ctx context.Context, reason error) {
+	metrics := report.Attrs(t.now(), report.Failed(1), report.Conflicts(t.lost), report.UnknownOutcomes(t.unknown))
+	t.log.LogAttrs(ctx, slog.LevelError, "failed", append(metrics, slog.String("reason", reason.Error()))...)
 }

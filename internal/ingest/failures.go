@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,12 +49,14 @@ type CutOff struct {
 }
 
 // cutOff is the *CutOff of a delivery whose partitions were cut, nil when none was.
-func cutOff(targets []*target) error {
+func cutOff(ctx context.Context, targets []*target) error {
 	out := &CutOff{badRecords: badRecords{so: "and their partitions end before them"}}
 	for _, t := range targets {
-		for _, r := range t.cut {
-			out.all = append(out.all, r)
+		own := CutOff{badRecords: badRecords{slices.Collect(maps.Values(t.cut)), out.so}}
+		if len(own.all) > 0 {
+			t.fail(ctx, &own)
 		}
+		out.all = append(out.all, own.all...)
 	}
 	if len(out.all) == 0 {
 		return nil

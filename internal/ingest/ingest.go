@@ -21,6 +21,7 @@ import (
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/report"
 	"github.com/frazil/frazil/internal/route"
 	"github.com/frazil/frazil/internal/tablefile"
 	"github.com/frazil/frazil/internal/warehouse"
@@ -70,7 +71,7 @@ func (p *Pipeline) Deliver(ctx context.Context, records []kafka.Record) error {
 		err = p.apply(ctx, targets)
 	}
 	for _, t := range targets {
-		t.records, t.cut, t.buried = nil, nil, nil
+		t.records, t.cut, t.buried, t.lost, t.unknown = nil, nil, nil, 0, 0
 		if err != nil {
 			t.head = nil // whatever went wrong, the next delivery looks again
 		}
@@ -83,12 +84,17 @@ func (p *Pipeline) apply(ctx context.Context, targets []*target) error {
 		return err
 	}
 	if err := p.judge(targets); err != nil {
+		for _, t := range targets {
+			if len(t.rejected) > 0 {
+				t.fail(ctx, err)
+			}
+		}
 		return err
 	}
 	if err := each(ctx, targets, (*target).commit); err != nil {
 		return err
 	}
-	return cutOff(targets)
+	return cutOff(ctx, targets)
 }
 
 // each runs a step for all tables at once. A table that fails stops no other.
@@ -98,6 +104,7 @@ func each(ctx context.Context, targets []*target, step func(*target, context.Con
 	for i, t := range targets {
 		wg.Go(func() {
 			if err := step(t, ctx); err != nil {
+				t.fail(ctx, err)
 				errs[i] = fmt.Errorf("table %s: %w", t.name, err)
 			}
 		})
@@ -140,7 +147,10 @@ func (p *Pipeline) target(ctx context.Context, name config.Table) (*target, erro
 	if err != nil {
 		return nil, err
 	}
-	t := &target{name: name, catalog: cat, config: p.config, log: p.log.With("table", key), now: p.now, newest: map[kafka.Partition]int64{}}
+	t := &target{
+		name: name, catalog: cat, config: p.config, log: p.log.With(report.Dimension, key), now: p.now,
+		newest: map[kafka.Partition]int64{}, passed: map[kafka.Partition]int64{},
+	}
 	p.tables[key] = t
 	return t, nil
 }

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/change"
 	"github.com/frazil/frazil/internal/coerce"
+	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/envelope"
 	"github.com/frazil/frazil/internal/kafka"
@@ -40,6 +42,8 @@ type target struct {
 	fresh bool         // the head was loaded during this delivery
 	// The newest time of deliveries without effect, in milliseconds since 1970.
 	newest map[kafka.Partition]int64
+	passed map[kafka.Partition]int64 // the offset behind the last record of the deliveries that are done
+	warned bool                      // that keys come from several partitions (rule 10)
 
 	// Of the delivery at hand.
 	records  []routed
@@ -52,6 +56,10 @@ type target struct {
 	cut      map[*kafka.Partition]rejection // the first bad record of partitions that end there
 	buried   map[kafka.Ref]bool             // records whose dead letters are written
 	skipped  int                            // records that the ledger has
+	sharing  sharing
+	made     int64 // when the newest change was made at its source, in milliseconds since 1970
+	lost     int   // attempts that lost against another writer
+	unknown  int   // and those of which nobody knew whether they landed
 }
 
 // load takes the table's current state from the catalog.
@@ -69,46 +77,11 @@ func (t *target) use(head *table.Table) (err error) {
 	if err := writable(head.Metadata()); err != nil {
 		return err
 	}
-	if t.ledger, err = ledger.Read(head.Properties()); err != nil {
-		return err
-	}
-	if err := rolledBack(head.Metadata(), t.ledger); err != nil {
+	if t.ledger, err = commit.Ledger(head); err != nil {
 		return err
 	}
 	t.head = head
 	return nil
-}
-
-// rolledBack refuses a table whose main branch was taken back behind the ledger (P1): the ledger has records
-// that the table has not, and to skip them would lose them.
-func rolledBack(m table.Metadata, l *ledger.Ledger) error {
-	for _, topic := range l.Topics() {
-		if topic.Sequence > 0 && leftOut(m, topic) {
-			return fmt.Errorf("it was rolled back behind snapshot %d, with which its ledger of topic %s was written: the records since "+
-				"then are not in it; roll forward, or stop the function and set its property %s%s.%s to what it holds",
-				topic.Snapshot, topic.Name, ledger.Prefix, topic.Source, topic.Name)
-		}
-	}
-	return nil
-}
-
-// leftOut reports whether the snapshot that wrote a topic's ledger is proven to be no ancestor of main. A history that
-// expiry has cut short proves nothing.
-func leftOut(m table.Metadata, topic *ledger.Topic) bool {
-	head := m.CurrentSnapshot()
-	if head == nil {
-		return true
-	}
-	ancestors, complete := table.AncestorsOfChecked(head.SnapshotID, m.SnapshotByID)
-	for _, s := range ancestors {
-		if s.SnapshotID == topic.Snapshot {
-			return false
-		}
-		if s.SequenceNumber < topic.Sequence { // main passes below it
-			return true
-		}
-	}
-	return complete
 }
 
 // writable refuses tables that frazil would write wrongly.
@@ -156,6 +129,10 @@ func (t *target) prepare(ctx context.Context) error {
 
 func (t *target) decode() error {
 	t.rejected, t.skipped, t.spans, t.controls = nil, 0, ledger.Spans{}, map[envelope.Control]int{}
+	t.sharing, t.made = sharing{}, 0
+	if err := t.follow(); err != nil {
+		return err
+	}
 	decoders := map[int]*decoder{}
 	for _, r := range t.records {
 		applied, err := t.ledger.Check(r.Record)
@@ -177,9 +154,11 @@ func (t *target) decode() error {
 			decoders[r.route] = d
 		}
 		t.spans.Add(r.Record)
+		before := len(t.batch.Entries)
 		if err := t.add(d, r.Record); err != nil {
 			t.rejected = append(t.rejected, rejection{r.Record, err})
 		}
+		t.sharing.note(r.Part, t.batch.Entries[before:])
 	}
 	if len(decoders) == 0 {
 		t.batch = nil
@@ -251,5 +230,6 @@ func (t *target) add(d *decoder, r *kafka.Record) error {
 	case c.Op() == change.OpTruncate:
 		return errors.New("a truncate (truncate: ignore lets it pass)")
 	}
+	t.made = max(t.made, cmp.Or(c.Time(), r.Time))
 	return d.coerce.Add(t.batch, c)
 }

@@ -2,13 +2,13 @@
 // of each partition.
 //
 // The ledger lives in the table's properties, one property per topic (P1), and moves only together
-// with the table's main branch. It outlives snapshot expiry and other writers. The package is pure: it reads
-// properties and makes properties, and whoever commits sends them in the commit's own request.
+// with the table's main branch. It outlives snapshot expiry and other writers. A roll-back of main takes it back too
+// (history.go). The package is pure: it reads properties and makes properties, and whoever commits sends them in the
+// commit's own request.
 package ledger
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -27,6 +27,13 @@ const MaxPartitions = 5000
 type Mark struct {
 	Next int64 // every record below this offset is in the table
 	Time int64 // the newest timestamp among them, in milliseconds since 1970
+	Lost Lost
+}
+
+// Lost is what a roll-back took out of the table: a partition's records from the mark's Next up to To.
+type Lost struct {
+	To      int64 // 0: nothing is lost
+	Resumed bool  // a delivery began at Next since then: the others follow it
 }
 
 // Topic is the part of a ledger that one property holds.
@@ -41,21 +48,10 @@ type Topic struct {
 // Ledger is what a table holds of all topics that feed it.
 type Ledger struct{ topics map[string]*Topic } // by property name
 
-// entry is the text form of a topic. Offsets and times are lists of equal length, in partition order, so that
-// a topic of many partitions stays small.
-type entry struct {
-	Cluster    string  `json:"cluster,omitempty"`
-	Snapshot   int64   `json:"snapshot"`
-	Sequence   int64   `json:"sequence"`
-	Partitions []int32 `json:"partitions"`
-	Next       []int64 `json:"next"`
-	Time       []int64 `json:"time"`
-}
-
 func property(source, topic string) string { return Prefix + source + "." + topic }
 
-// Read takes the ledger out of a table's properties. A property that frazil did not write is an error: to
-// guess would be to lose records or to apply them twice.
+// Read takes the ledger out of a table's properties, as it is written there; On tells whether it still holds. A property
+// that frazil did not write is an error: to guess would be to lose records or to apply them twice.
 func Read(properties map[string]string) (*Ledger, error) {
 	l := &Ledger{topics: map[string]*Topic{}}
 	for name, text := range properties {
@@ -73,26 +69,6 @@ func Read(properties map[string]string) (*Ledger, error) {
 	return l, nil
 }
 
-func read(text string) (*Topic, error) {
-	var e entry
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
-		return nil, err
-	}
-	if len(e.Partitions) == 0 || len(e.Next) != len(e.Partitions) || len(e.Time) != len(e.Partitions) {
-		return nil, fmt.Errorf("%d partitions, %d offsets and %d times", len(e.Partitions), len(e.Next), len(e.Time))
-	}
-	t := &Topic{Cluster: e.Cluster, Snapshot: e.Snapshot, Sequence: e.Sequence, Marks: map[int32]Mark{}}
-	for i, p := range e.Partitions {
-		if p < 0 || e.Next[i] < 0 || i > 0 && p <= e.Partitions[i-1] {
-			return nil, fmt.Errorf("partition %d is negative, out of order or without a next offset", p)
-		}
-		t.Marks[p] = Mark{Next: e.Next[i], Time: e.Time[i]}
-	}
-	return t, nil
-}
-
 // Topics lists the ledger's topics, by source and name.
 func (l *Ledger) Topics() []*Topic {
 	return slices.SortedFunc(maps.Values(l.topics), func(a, b *Topic) int {
@@ -103,149 +79,81 @@ func (l *Ledger) Topics() []*Topic {
 // Knows reports whether a record of the partition's topic was ever applied.
 func (l *Ledger) Knows(p *kafka.Partition) bool { return l.topics[property(p.Source, p.Topic)] != nil }
 
-// mark is how far a record's partition is applied. A record of another cluster than the ledger's is an error: its
-// offsets mean other records.
-func (l *Ledger) mark(r *kafka.Record) (Mark, error) {
-	name := property(r.Part.Source, r.Part.Topic)
-	t := l.topics[name]
-	switch {
-	case t == nil:
-		return Mark{}, nil
-	case t.Cluster != "" && r.Part.Cluster != "" && t.Cluster != r.Part.Cluster:
-		return Mark{}, fmt.Errorf("%s: it comes from the cluster %s, but the table's ledger of this topic is about %s, and topics of one name in "+
-			"two clusters cannot feed one table; if the cluster was replaced, stop the function and remove the table's property %s to start over",
-			r.Ref(), r.Part.Cluster, t.Cluster, name)
+// Mark is how far a partition is applied; ok tells whether anything of it ever was.
+func (l *Ledger) Mark(p *kafka.Partition) (m Mark, ok bool) {
+	t := l.topics[property(p.Source, p.Topic)]
+	if t == nil {
+		return Mark{}, false
 	}
-	return t.Marks[r.Part.Number], nil
+	m, ok = t.Marks[p.Number]
+	return m, ok
 }
 
 // Check reports whether a record is in the table. One that lies below the ledger and yet is newer than everything
 // the ledger has seen of its partition is no redelivery but the record of a topic made anew: an error, since
-// to skip it would lose it (rule 17).
+// to skip it would lose it (rule 17). So is a record of another cluster than the ledger's: its offsets mean other records.
 func (l *Ledger) Check(r *kafka.Record) (applied bool, err error) {
-	m, err := l.mark(r)
-	if err != nil {
-		return false, err
+	t := l.topics[property(r.Part.Source, r.Part.Topic)]
+	if t == nil {
+		return false, nil
 	}
+	if t.Cluster != "" && r.Part.Cluster != "" && t.Cluster != r.Part.Cluster {
+		return false, fmt.Errorf("%s: it comes from the cluster %s, but the table's ledger of this topic is about %s, and topics of one name in "+
+			"two clusters cannot feed one table under one source; if the cluster was replaced, set the ledger to where the new one begins (%s)",
+			r.Ref(), r.Part.Cluster, t.Cluster, setCommand(r.Part, 0))
+	}
+	m := t.Marks[r.Part.Number]
 	if r.Offset < m.Next && r.Time > m.Time {
 		return false, fmt.Errorf("%s: the table's ledger expects offset %d next, but this record is newer than all that it has seen; "+
-			"if the topic was made anew, stop the function and remove the table's property %s to start over", r.Ref(), m.Next, property(r.Part.Source, r.Part.Topic))
+			"if the topic was made anew, set the ledger to where it begins (%s)", r.Ref(), m.Next, setCommand(r.Part, 0))
 	}
 	return r.Offset < m.Next, nil
 }
 
-// Span is the records that one delivery holds of a partition.
-type Span struct {
-	From int64 // the lowest offset
-	Next int64 // one above the highest
-	Time int64 // the newest timestamp, in milliseconds since 1970
+// Follows checks that a delivery, whose records of a partition begin at an offset, leaves out none that a roll-back took
+// out of the table (P1) and, where offsets are dense, none at all (rule 16).
+func (l *Ledger) Follows(p *kafka.Partition, from int64, dense bool) error {
+	m, known := l.Mark(p)
+	first := kafka.Ref{Part: p, Offset: from}
+	switch {
+	case !known || from <= m.Next:
+		return nil
+	case m.Lost.To > m.Next && (!m.Lost.Resumed || from >= m.Lost.To):
+		return fmt.Errorf("%s: the table was rolled back, and %s not in it any more; have them delivered again from offset %d on, "+
+			"or give them up (localstack ledger accept)", first, l.lostOf(p), m.Next)
+	case dense:
+		return fmt.Errorf("%s: offsets %d to %d were not delivered, and the route says offsets: dense; have them delivered, "+
+			"or say that there are none (%s)", first, m.Next, from-1, setCommand(p, from))
+	}
+	return nil
 }
 
-// Spans are the records of one delivery, by partition.
-type Spans map[kafka.Partition]Span
-
-// Add counts a record in.
-func (s Spans) Add(r *kafka.Record) {
-	was, ok := s[*r.Part]
-	if !ok {
-		was = Span{From: r.Offset, Next: r.Offset + 1, Time: r.Time}
-	}
-	s[*r.Part] = Span{From: min(was.From, r.Offset), Next: max(was.Next, r.Offset+1), Time: max(was.Time, r.Time)}
+// Owes reports whether a roll-back took records of a partition out of the table that are not back yet.
+func (l *Ledger) Owes(p *kafka.Partition) bool {
+	m, _ := l.Mark(p)
+	return m.Lost.To > m.Next
 }
 
-// summaryLimit is how much of a ledger a snapshot's summary carries, in bytes (P1).
-const summaryLimit = 4 << 10
-
-// Summary is what a snapshot's summary keeps of a ledger that moved by a delivery: a copy of the moved properties
-// where that is small, else the delivery's own ranges, as frazil.delivered.<source>.<topic>. It is for finding the
-// ledger again after a roll-back; the properties are the ledger.
-func Summary(moved map[string]string, delivery Spans) map[string]string {
-	size := 0
-	for name, text := range moved {
-		size += len(name) + len(text)
-	}
-	if size <= summaryLimit {
-		return moved
-	}
-	type ranges struct {
-		Partitions []int32 `json:"partitions"`
-		From       []int64 `json:"from"`
-		Next       []int64 `json:"next"`
-	}
-	byTopic := map[string]*ranges{}
-	for p, span := range delivery {
-		name := "frazil.delivered." + p.Source + "." + p.Topic
-		r := byTopic[name]
-		if r == nil {
-			r = &ranges{}
-			byTopic[name] = r
+// lostOf names what a roll-back took out of the partition's topic.
+func (l *Ledger) lostOf(p *kafka.Partition) string {
+	t := l.topics[property(p.Source, p.Topic)]
+	var out []string
+	for _, n := range slices.Sorted(maps.Keys(t.Marks)) {
+		if m := t.Marks[n]; m.Lost.To > m.Next {
+			out = append(out, fmt.Sprintf("%d to %d of partition %d", m.Next, m.Lost.To-1, n))
 		}
-		r.Partitions = append(r.Partitions, p.Number)
-		r.From = append(r.From, span.From)
-		r.Next = append(r.Next, span.Next)
 	}
-	out := map[string]string{}
-	for name, r := range byTopic {
-		out[name] = text(r)
-	}
-	return out
+	return fmt.Sprintf("the offsets %s are", strings.Join(out, ", "))
 }
 
-// Advance gives the properties that make the ledger cover a delivery too, as written by the given snapshot.
-// Only the delivery's topics are in it.
-func (l *Ledger) Advance(delivery Spans, snapshot, sequence int64) (map[string]string, error) {
-	moved := map[string]*Topic{}
-	for p, span := range delivery {
-		name := property(p.Source, p.Topic)
-		t := moved[name]
-		if t == nil {
-			t = &Topic{Marks: map[int32]Mark{}}
-			if was := l.topics[name]; was != nil {
-				t.Marks, t.Cluster = maps.Clone(was.Marks), was.Cluster
-			}
-			moved[name] = t
-		}
-		t.Cluster = cmp.Or(p.Cluster, t.Cluster)
-		m, known := t.Marks[p.Number]
-		if !known {
-			m.Time = span.Time
-		}
-		t.Marks[p.Number] = Mark{Next: max(m.Next, span.Next), Time: max(m.Time, span.Time)}
-	}
-	if n := l.partitions(moved); n > MaxPartitions {
-		return nil, fmt.Errorf("the table would be fed by %d topic-partitions; its ledger holds at most %d", n, MaxPartitions)
-	}
-	out := map[string]string{}
-	for name, t := range moved {
-		out[name] = t.text(snapshot, sequence)
-	}
-	return out, nil
+func setCommand(p *kafka.Partition, offset int64) string {
+	return fmt.Sprintf("localstack ledger set TABLE %s %d=%d", SourceAndTopic(p.Source, p.Topic), p.Number, offset)
 }
 
-func (l *Ledger) partitions(moved map[string]*Topic) int {
-	all := maps.Clone(l.topics)
-	maps.Copy(all, moved)
-	n := 0
-	for _, t := range all {
-		n += len(t.Marks)
+// SourceAndTopic is how a command names a topic: the source main goes without saying.
+func SourceAndTopic(source, topic string) string {
+	if source == kafka.MainSource {
+		return topic
 	}
-	return n
-}
-
-func (t *Topic) text(snapshot, sequence int64) string {
-	e := entry{Cluster: t.Cluster, Snapshot: snapshot, Sequence: sequence}
-	for _, p := range slices.Sorted(maps.Keys(t.Marks)) {
-		e.Partitions = append(e.Partitions, p)
-		e.Next = append(e.Next, t.Marks[p].Next)
-		e.Time = append(e.Time, t.Marks[p].Time)
-	}
-	return text(e)
-}
-
-func text(integers any) string {
-	b, err := json.Marshal(integers)
-	if err != nil {
-		panic(err) // integers always marshal
-	}
-	return string(b)
+	return source + "/" + topic
 }

@@ -23,11 +23,11 @@ func advance(t *testing.T, properties map[string]string, records ...*kafka.Recor
 	for _, r := range records {
 		spans.Add(r)
 	}
-	moved, err := l.Advance(spans, 77, 5)
+	m, err := l.Advance(spans)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return moved
+	return m.Properties(77, 5)
 }
 
 func TestLedgerSurvivesItsTextForm(t *testing.T) {
@@ -92,7 +92,8 @@ func TestReadRefusesWhatItDidNotWrite(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "{", `{"partitions":[0],"next":[],"time":[1]}`, `{"next":["x"]}`, `{}`, `null`,
 		`{"partitions":[0],"next":[-5],"time":[1]}`, `{"partitions":[-1],"next":[5],"time":[1]}`,
-		`{"partitions":[0,0],"next":[5,6],"time":[1,1]}`, `{"partitions":[0],"next":[5],"time":[1],"other":1}`} {
+		`{"partitions":[0,0],"next":[5,6],"time":[1,1]}`, `{"partitions":[0],"next":[5],"time":[1],"lost":[{"partition":0,"to":5}]}`,
+		`{"partitions":[0],"next":[5],"time":[1],"lost":[{"partition":1,"to":9}]}`, `{"partitions":[0],"next":[5],"time":[1],"lost":[{"partition":0,"to":8},{"partition":0,"to":9}]}`, `{"partitions":[0],"next":[5],"time":[1],"other":1}`} {
 		if _, err := ledger.Read(map[string]string{ledger.Prefix + "main.a": text}); err == nil {
 			t.Errorf("%q: no error", text)
 		}
@@ -109,23 +110,31 @@ func TestAdvanceRefusesTooManyPartitions(t *testing.T) {
 	for i := range int32(ledger.MaxPartitions + 1) {
 		spans.Add(&kafka.Record{Part: part("a", i)})
 	}
-	if _, err := l.Advance(spans, 1, 1); err == nil || !strings.Contains(err.Error(), "5001") {
+	if _, err := l.Advance(spans); err == nil || !strings.Contains(err.Error(), "5001") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestSummaryCopiesASmallLedgerAndRangesOfALargeOne(t *testing.T) {
 	t.Parallel()
-	small := ledger.Spans{}
-	small.Add(&kafka.Record{Part: part("a", 0), Offset: 7})
-	moved := map[string]string{ledger.Prefix + "main.a": "text"}
-	if diff := cmp.Diff(ledger.Summary(moved, small), moved); diff != "" {
+	l, err := ledger.Read(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spans := ledger.Spans{}
+	spans.Add(&kafka.Record{Part: part("a", 0), Offset: 7})
+	spans.Add(&kafka.Record{Part: part("a", 0), Offset: 5})
+	m, err := l.Advance(spans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	properties := m.Properties(1, 1)
+	if diff := cmp.Diff(m.Summary(properties), properties); diff != "" {
 		t.Error(diff)
 	}
-	small.Add(&kafka.Record{Part: part("a", 0), Offset: 5})
-	moved[ledger.Prefix+"main.a"] = strings.Repeat("x", 4<<10)
+	large := map[string]string{ledger.Prefix + "main.a": strings.Repeat("x", 4<<10)}
 	want := map[string]string{"frazil.delivered.main.a": `{"partitions":[0],"from":[5],"next":[8]}`}
-	if diff := cmp.Diff(ledger.Summary(moved, small), want); diff != "" {
+	if diff := cmp.Diff(m.Summary(large), want); diff != "" {
 		t.Error(diff)
 	}
 }

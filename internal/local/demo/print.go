@@ -11,8 +11,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/frazil/frazil/internal/ledger"
+	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/owner"
 	"github.com/frazil/frazil/internal/local/scenario"
 )
 
@@ -128,7 +129,15 @@ func (p printer) table(ctx context.Context, l *lake.Lake, name string, rows int)
 	if err := p.snapshots(ctx, l, name); err != nil {
 		return err
 	}
-	return p.ledger(ctx, l, name)
+	t, err := l.Load(ctx, name)
+	if err != nil {
+		return err
+	}
+	kept, err := commit.Ledger(t)
+	if err == nil {
+		owner.Print(p.out, kept)
+	}
+	return err
 }
 
 // rows prints the first rows of a table; 0 for all.
@@ -184,25 +193,6 @@ func (p printer) snapshots(ctx context.Context, l *lake.Lake, name string) error
 		has := func(key string) string { return cmp.Or(s.Summary.Properties[key], "0") }
 		p.line("  snapshot %d  %-9s  %s rows added, %s deleted by position  %s", i+1, s.Summary.Operation, has("added-records"), has("added-position-deletes"),
 			p.faint(fmt.Sprintf("%d at %s", s.SnapshotID, time.UnixMilli(s.TimestampMs).UTC().Format(time.TimeOnly))))
-	}
-	return nil
-}
-
-func (p printer) ledger(ctx context.Context, l *lake.Lake, name string) error {
-	t, err := l.Load(ctx, name)
-	if err != nil {
-		return err
-	}
-	kept, err := ledger.Read(t.Properties())
-	if err != nil {
-		return err
-	}
-	for _, topic := range kept.Topics() {
-		var next []string
-		for _, n := range slices.Sorted(maps.Keys(topic.Marks)) {
-			next = append(next, fmt.Sprintf("%d: %d", n, topic.Marks[n].Next))
-		}
-		p.line("  ledger      topic %s, next offset by partition {%s}", topic.Name, strings.Join(next, ", "))
 	}
 	return nil
 }

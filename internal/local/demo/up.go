@@ -98,7 +98,7 @@ func (p printer) up(w *world) {
 	p.line("\nAn event that fails is delivered again and again, as Lambda does it. Ctrl-C ends all; everything is in memory.")
 }
 
-// Show prints rows, snapshots or the ledger of a table in the parts of Up.
+// Show prints rows or snapshots of a table in the parts of Up.
 func Show(ctx context.Context, o Options, at stack.Endpoints, what, table string) error {
 	l, err := lake.Open(ctx, at.CatalogConfig())
 	if err != nil {
@@ -110,10 +110,8 @@ func Show(ctx context.Context, o Options, at stack.Endpoints, what, table string
 		return p.rows(ctx, l, table, 0)
 	case "snapshots":
 		return p.snapshots(ctx, l, table)
-	case "ledger":
-		return p.ledger(ctx, l, table)
 	}
-	return errors.New("rows, snapshots or ledger")
+	return errors.New("rows or snapshots")
 }
 
 // Produce sends a seed's records to the broker of Up.

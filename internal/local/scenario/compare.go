@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/local/lake"
 )
@@ -67,7 +68,7 @@ func CompareTable(ctx context.Context, l *lake.Lake, name string, want TableEnd,
 		differences = append(differences, fmt.Sprintf("%s: %d snapshots, expected %d", name, got, *want.Snapshots))
 	}
 	if want.Ledger != nil {
-		l, err := ledger.Read(t.Properties())
+		l, err := commit.Ledger(t)
 		if err != nil {
 			return nil, err
 		}

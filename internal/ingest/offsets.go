@@ -1,0 +1,109 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+
+	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/report"
+	"github.com/frazil/frazil/internal/rows"
+)
+
+// firsts are the first records of the delivery's partitions.
+func (t *target) firsts() iter.Seq[routed] {
+	return func(yield func(routed) bool) {
+		var part *kafka.Partition
+		for _, r := range t.records {
+			if r.Part != part && !yield(r) {
+				return
+			}
+			part = r.Part
+		}
+	}
+}
+
+// follow refuses a delivery that leaves out records which are not to be left out (P1, rule 16).
+func (t *target) follow() error {
+	var errs []error
+	for r := range t.firsts() {
+		errs = append(errs, t.ledger.Follows(r.Part, r.Offset, t.config.Routes[r.route].Dense))
+	}
+	return errors.Join(errs...)
+}
+
+// obliged reports whether the ledger has to move although nothing changes: where every offset counts, what follows is
+// measured by it.
+func (t *target) obliged() bool {
+	for r := range t.firsts() {
+		if t.config.Routes[r.route].Dense || t.ledger.Owes(r.Part) {
+			return true
+		}
+	}
+	return false
+}
+
+// hole is a run of offsets that were not delivered. Compaction and transactions leave lawful ones.
+type hole struct {
+	part     *kafka.Partition
+	from, to int64
+	seen     bool // by this process from both sides: deliveries without effect, which move no ledger, explain no such hole
+}
+
+// holes are those between what went before and this delivery; inside a delivery they are not measured (rule 16).
+func (t *target) holes() (out []hole) {
+	for r := range t.firsts() {
+		mark, known := t.ledger.Mark(r.Part)
+		next, seen := t.passed[*r.Part]
+		if from := max(next, mark.Next); (known || seen) && from < r.Offset {
+			out = append(out, hole{r.Part, from, r.Offset - 1, seen && next >= mark.Next})
+		}
+	}
+	return out
+}
+
+// pass remembers how far a delivery went that is done, and tells of the holes before it.
+func (t *target) pass(ctx context.Context, holes []hole) {
+	for _, r := range t.records {
+		t.passed[*r.Part] = max(t.passed[*r.Part], r.Offset+1)
+	}
+	for _, h := range holes {
+		attrs := []slog.Attr{slog.String("topic", h.part.Topic), slog.Int("partition", int(h.part.Number)), slog.Int64("from", h.from), slog.Int64("to", h.to)}
+		level := slog.LevelInfo
+		if h.seen {
+			level = slog.LevelWarn
+			attrs = append(attrs, report.Attrs(t.now(), report.Holes(1))...)
+		}
+		t.log.LogAttrs(ctx, level, "offsets were not delivered", attrs...)
+	}
+}
+
+// sharing counts the keys that changes of several partitions are about. They are applied in the order of the partitions,
+// which need not be that of the source (rule 10).
+type sharing struct {
+	of   []*kafka.Partition // by key; nil once it is counted
+	keys int
+}
+
+// note takes in changes of a partition.
+func (s *sharing) note(p *kafka.Partition, changes []rows.Entry) {
+	for _, e := range changes {
+		for int(e.Key) >= len(s.of) {
+			s.of = append(s.of, p)
+		}
+		if was := s.of[e.Key]; was != nil && was != p {
+			s.of[e.Key] = nil
+			s.keys++
+		}
+	}
+}
+
+// warn says so once in a process's life.
+func (t *target) warn(ctx context.Context) {
+	if t.sharing.keys > 0 && !t.warned {
+		t.warned = true
+		t.log.LogAttrs(ctx, slog.LevelWarn, "keys have changes in several partitions, which are applied in the order of the partitions",
+			slog.Int("keys", t.sharing.keys))
+	}
+}

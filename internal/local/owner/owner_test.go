@@ -1,0 +1,85 @@
+package owner_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/owner"
+	"github.com/frazil/frazil/internal/local/stack"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTheOwnerIsToldWhatWillFollow(t *testing.T) {
+	t.Parallel()
+	parts, err := stack.StartLake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(parts.Close)
+	l, err := lake.Open(t.Context(), parts.CatalogConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := lake.Spec{Name: "shop.orders", Columns: []lake.Column{{Name: "id", Type: "long", Required: true}}, Key: []string{"id"}}
+	if err := l.Create(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Append(t.Context(), spec.Name, []lake.Row{{"id": "1"}}); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	own, err := owner.Open("", parts.Endpoints, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := func(err error) string {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := out.String()
+		out.Reset()
+		return text
+	}
+	set := func(marks ...string) error { return own.SetLedger(t.Context(), "main:shop.orders", "orders", marks) }
+	for _, c := range []struct{ got, want string }{
+		{said(own.Ledger(t.Context(), "shop.orders")), ""},
+		{said(set("0=20", "1=0")), "topic orders, partition 0: next offset 20; records below it will be skipped\n" +
+			"topic orders, partition 1: next offset 0; all records will be applied\n"},
+		{said(set("0=40")), "topic orders, partition 0: next offset 40, was 20; records 20 to 39 will be skipped for good\n"},
+		{said(l.Rollback(t.Context(), spec.Name, 1)), ""},
+		{said(own.Ledger(t.Context(), "shop.orders")), "  ledger      topic orders, next offset by partition {0: 20, 1: 0}\n" +
+			"              lost by a roll-back, offsets by partition {0: 20 to 39}\n"},
+		{said(own.AcceptLedger(t.Context(), "shop.orders")), "topic orders, partition 0: next offset 40, was 20; records 20 to 39 will be skipped for good\n"},
+		{said(own.AcceptLedger(t.Context(), "shop.orders")), "nothing to do\n"},
+		{said(set("0=10")), "topic orders, partition 0: next offset 10, was 40; records 10 to 39 will be applied again when they are delivered, " +
+			"which setting the consumer group back does\n"},
+		{said(own.SetLedger(t.Context(), "shop.orders", "eu/orders", []string{"0=1"})), "topic eu/orders, partition 0: next offset 1; records below it will be skipped\n"},
+		{said(own.Ledger(t.Context(), "shop.orders")), "  ledger      topic eu/orders, next offset by partition {0: 1}\n" +
+			"  ledger      topic orders, next offset by partition {0: 10, 1: 0}\n"},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	for _, marks := range []string{"0", "x=1", "0=x", "-1=0", "0=-1", "99999999999=1"} {
+		if err := set(marks); err == nil || !strings.Contains(err.Error(), "is not PARTITION=OFFSET") {
+			t.Errorf("%q: %v", marks, err)
+		}
+	}
+}
+
+func TestTheOwnersTablesMayBeThoseOfADocument(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "frazil.yaml")
+	if err := os.WriteFile(file, []byte("catalogs: {main: {uri: nonsense}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := owner.Open(file, stack.Fixed(), os.Stdout); err == nil || !strings.Contains(err.Error(), "catalogs.main.uri") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,77 @@
+// Package report turns numbers into CloudWatch metrics on their way through the log: a log line in CloudWatch's embedded
+// metric format is a log line and a metric at once, and nothing has to be called ("Specification: Embedded metric format"
+// in AWS's documentation).
+//
+// The names below are those of the metrics, of the alarms and of the dashboard in template.yaml. The package reads no
+// clock and writes nothing.
+package report
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Namespace is that of all metrics.
+const Namespace = "frazil"
+
+// Dimension names the attribute that a log line has to have, the table; each metric exists with and without it.
+const Dimension = "table"
+
+// Metric is one number of a log line.
+type Metric struct {
+	name, unit string
+	value      int64
+}
+
+// The metrics of a commit.
+func Records(n int) Metric        { return count("records", n) }
+func Inserted(n int) Metric       { return count("inserted", n) }
+func Updated(n int) Metric        { return count("updated", n) }
+func Deleted(n int) Metric        { return count("deleted", n) }
+func UnknownDeletes(n int) Metric { return count("unknown_deletes", n) } // of keys that the table did not have
+func DeadLetters(n int) Metric    { return count("dead_letters", n) }
+func CommitTime(d time.Duration) Metric {
+	return milliseconds("commit_ms", d)
+}
+
+// Freshness is how old the newest change of a commit was at its source when it was there to be read; Lag, how old it was
+// in Kafka.
+func Freshness(d time.Duration) Metric { return milliseconds("freshness_ms", d) }
+func Lag(d time.Duration) Metric       { return milliseconds("lag_ms", d) }
+
+// The metrics of what else may happen.
+func Conflicts(n int) Metric       { return count("conflicts", n) }        // commits that lost against another writer
+func UnknownOutcomes(n int) Metric { return count("unknown_outcomes", n) } // commits of which nobody knew whether they landed
+func Holes(n int) Metric           { return count("holes", n) }            // offsets that were not delivered, each run of them once
+func Failed(n int) Metric          { return count("failed", n) }           // deliveries that a table did not take
+
+func count(name string, n int) Metric { return Metric{name, "Count", int64(n)} }
+
+func milliseconds(name string, d time.Duration) Metric {
+	return Metric{name, "Milliseconds", d.Milliseconds()}
+}
+
+// embedded is the format's own member of a line.
+type embedded struct {
+	Timestamp int64       // milliseconds since 1970
+	Metrics   []directive `json:"CloudWatchMetrics"`
+}
+
+type directive struct {
+	Namespace  string
+	Dimensions [][]string
+	Metrics    []definition
+}
+
+type definition struct{ Name, Unit string }
+
+// Attrs are the attributes that make a JSON log line with the attribute Dimension one of metrics, as of now.
+func Attrs(now time.Time, metrics ...Metric) []slog.Attr {
+	d := directive{Namespace: Namespace, Dimensions: [][]string{{Dimension}, {}}}
+	var attrs []slog.Attr
+	for _, m := range metrics {
+		attrs = append(attrs, slog.Int64(m.name, m.value))
+		d.Metrics = append(d.Metrics, definition{m.name, m.unit})
+	}
+	return append(attrs, slog.Any("_aws", embedded{now.UnixMilli(), []directive{d}}))
+}
