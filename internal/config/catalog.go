@@ -14,6 +14,8 @@ type Catalog struct {
 	Warehouse string
 	Auth      Auth
 	Role      string // the ARN of the role that signs for catalog and storage; empty: the function's own
+	// Locations are the prefixes that tables have to be under; empty: each may be where it is.
+	Locations []string
 	// Properties are Iceberg REST and FileIO properties, handed on as they are (s3.endpoint, s3.region …); those that
 	// IsSecret names hold references.
 	Properties map[string]string
@@ -30,10 +32,13 @@ type Auth struct {
 	Region     string // of sigv4; empty: the function's own
 }
 
+// prefix is a folder in S3.
+var prefix = regexp.MustCompile(`^s3://[a-z0-9.-]+(/\S*)?$`)
+
 var roleARN = regexp.MustCompile(`^arn:[a-z-]+:iam::\d{12}:role/\S+$`)
 
 func (d catalogDoc) check(at string, p *problems) Catalog {
-	c := Catalog{URI: d.URI, Warehouse: d.Warehouse, Role: d.Role, Properties: d.Properties}
+	c := Catalog{URI: d.URI, Warehouse: d.Warehouse, Role: d.Role, Locations: d.Locations, Properties: d.Properties}
 	if d.URI == "" {
 		p.add("%s.uri: is not given", at)
 	} else if u := checkURL(at+".uri", d.URI, p); u != nil {
@@ -41,6 +46,11 @@ func (d catalogDoc) check(at string, p *problems) Catalog {
 	}
 	if d.Role != "" && !roleARN.MatchString(d.Role) {
 		p.add("%s.role: must be the ARN of an IAM role", at)
+	}
+	for _, location := range d.Locations {
+		if !prefix.MatchString(location) || slices.ContainsFunc(strings.Split(location, "/"), func(s string) bool { return s == "." || s == ".." }) {
+			p.add("%s.locations: must be s3://bucket/prefix, without steps of dots", at)
+		}
 	}
 	d.Auth.check(&c.Auth, at+".auth", p)
 	checkProperties(at, d.Properties, p)

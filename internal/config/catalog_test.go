@@ -44,6 +44,9 @@ func TestParseRefusesWhatAnAuthDoesNotRead(t *testing.T) {
 		`auth: {type: oauth2, credential: "ssm:/c", token_url: "login"}`: "auth.token_url: is not an http",
 		`auth: {type: bearer, token: "ssm:/t", region: x}`:               "auth.region: is not read with type bearer",
 		`auth: {type: basic}`:                                            "auth.type: must be none, bearer, oauth2 or sigv4",
+		`locations: [lake]`:                                              "locations: must be s3://bucket/prefix",
+		`locations: ["s3://"]`:                                           "locations: must be s3://bucket/prefix",
+		`locations: ["s3://lake/../a"]`:                                  "locations: must be s3://bucket/prefix",
 		`role: lake-writer`:                                              "role: must be the ARN of an IAM role",
 		`properties: {token: "ssm:/t"}`:                                  "properties.token: is said by catalogs.main.auth",
 		`properties: {warehouse: x}`:                                     "properties.warehouse: is said by catalogs.main.warehouse",
@@ -52,7 +55,7 @@ func TestParseRefusesWhatAnAuthDoesNotRead(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", keys, err, want)
 		}
 	}
-	if _, err := withCatalog(`role: "arn:aws:iam::123456789012:role/lake/writer"`); err != nil {
+	if _, err := withCatalog(`role: "arn:aws:iam::123456789012:role/lake/writer", locations: ["s3://lake", "s3://other/silver/"]`); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,6 +29,7 @@ type catalogDoc struct {
 	Warehouse  string            `yaml:"warehouse"`
 	Auth       authDoc           `yaml:"auth"`
 	Role       string            `yaml:"role"`
+	Locations  []string          `yaml:"locations"`
 	Properties map[string]string `yaml:"properties"`
 }
 

@@ -159,7 +159,11 @@ func (p *Pipeline) catalog(ctx context.Context, name string) (Catalog, error) {
 	if c := p.catalogs[name]; c != nil {
 		return c, nil
 	}
-	c, err := warehouse.Open(ctx, name, p.config.Catalogs[name])
+	var letters []string
+	if p.config.DeadLetter.To != "" {
+		letters = append(letters, p.config.DeadLetter.To)
+	}
+	c, err := warehouse.Open(ctx, name, p.config.Catalogs[name], letters...)
 	if err != nil {
 		return nil, err
 	}

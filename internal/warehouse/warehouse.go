@@ -28,11 +28,16 @@ import (
 type Warehouse struct {
 	*Store
 	catalog *rest.Catalog
+	bounds  *bounds
 }
 
-// Open connects to a catalog. Secrets are read now; tokens and credentials that end are renewed later.
-func Open(ctx context.Context, name string, c config.Catalog) (*Warehouse, error) {
+// Open connects to a catalog. Secrets are read now; tokens and credentials that end are renewed later. The Warehouse
+// writes under the locations of the tables that it has loaded, and under the given prefixes.
+func Open(ctx context.Context, name string, c config.Catalog, prefixes ...string) (*Warehouse, error) {
 	w, err := open(ctx, name, c)
+	if err == nil {
+		w.bounds, err = newBounds(c.Locations, prefixes)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open catalog %s: %w", name, err)
 	}
@@ -96,13 +101,32 @@ func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastRe
 // Catalog is the catalog's client, for what only tools do: make tables, list them.
 func (w *Warehouse) Catalog() *rest.Catalog { return w.catalog }
 
-// Load reads a table's current state.
+// Load reads a table's current state. A table outside the configured locations is refused.
 func (w *Warehouse) Load(ctx context.Context, ident table.Identifier) (*table.Table, error) {
 	t, err := w.catalog.LoadTable(ctx, ident)
 	if err != nil {
 		return nil, fmt.Errorf("load table: %w", err)
 	}
+	if err := w.bounds.admit(t.Location()); err != nil {
+		return nil, err
+	}
 	return w.table(ident, t.Metadata(), t.MetadataLocation()), nil
+}
+
+// Write stores a whole object of a table.
+func (w *Warehouse) Write(ctx context.Context, path string, data []byte) error {
+	if err := w.bounds.check(path); err != nil {
+		return err
+	}
+	return w.Store.Write(ctx, path, data)
+}
+
+// Delete removes an object of a table; one that is not there is no error.
+func (w *Warehouse) Delete(ctx context.Context, path string) error {
+	if err := w.bounds.check(path); err != nil {
+		return err
+	}
+	return w.Store.Delete(ctx, path)
 }
 
 // Commit sends one update request and returns the table after it. The errors are those of iceberg-go's rest

@@ -41,7 +41,7 @@ func start(t *testing.T) parts {
 
 func (p parts) open(t *testing.T) *warehouse.Warehouse {
 	t.Helper()
-	w, err := warehouse.Open(t.Context(), "main", p.config)
+	w, err := warehouse.Open(t.Context(), "main", p.config, "s3://"+stack.Bucket)
 	if err != nil {
 		t.Fatal(err)
 	}
