@@ -1,0 +1,92 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/frazil/frazil/internal/local/demo"
+	"github.com/frazil/frazil/internal/local/fault"
+	"github.com/frazil/frazil/internal/local/lambda"
+	"golang.org/x/sync/errgroup"
+)
+
+// binary is the real function behind a Runtime API, whose processes are killed by SIGKILL.
+type binary struct {
+	*lambda.Function
+	line *fault.Line
+}
+
+func (b *binary) Invoke(ctx context.Context, event []byte, faults ...fault.Fault) error {
+	b.line.Meet(func() {}, faults...)
+	result, err := b.Function.Invoke(ctx, event)
+	if err == nil && result.FunctionError != nil {
+		err = result.FunctionError
+	}
+	if left := b.line.Left(); len(left) > 0 {
+		return errors.Join(fmt.Errorf("%w: %v", fault.ErrUnmet, left), err)
+	}
+	return err
+}
+
+func (b *binary) Kill() {
+	b.Function.Kill()
+	b.Close()
+	b.line.Cut()
+}
+
+// deployed starts functions of a built binary for a trial.
+func (t *trial) deployed(bootstrap string) func(context.Context) (process, error) {
+	return func(ctx context.Context) (process, error) {
+		b := &binary{}
+		var err error
+		if b.line, err = fault.NewLine(t.parts, func() { b.Function.Kill() }); err != nil {
+			return nil, err
+		}
+		document := fmt.Sprintf("{catalogs: {main: {uri: %q, warehouse: %q}}, dead_letter: \"s3://frazil/dead\", "+
+			"routes: [{table: \"main:shop.orders\", topics: [orders], format: debezium, deletes: %s}]}", b.line.Catalog, t.parts.CatalogConfig().Warehouse, t.deletes)
+		b.Function, err = lambda.Start(ctx, lambda.Options{
+			Bootstrap: bootstrap, Timeout: time.Minute, MemoryMB: demo.MemoryMB, Env: append(b.line.Env(), "FRAZIL_CONFIG="+document),
+		})
+		return b, err
+	}
+}
+
+// TestAKilledFunctionLosesOrRepeatsNoRecord kills the real binary when a request of its has arrived.
+func TestAKilledFunctionLosesOrRepeatsNoRecord(t *testing.T) {
+	t.Parallel()
+	bootstrap, err := demo.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*trial
+	for _, at := range fault.Points {
+		for i, after := range []string{newProcess, otherSlices, twoAtOnce} {
+			kinds := []fault.Kind{fault.Kill, fault.ThenKill}
+			if at != fault.Commit { // of which both matter
+				kinds = kinds[i%2:][:1]
+			}
+			for _, kind := range kinds {
+				all = append(all, newTrial(len(all), []fault.Fault{{At: at, Kind: kind}}, after))
+			}
+		}
+	}
+	errs := make([]error, len(all))
+	var g errgroup.Group
+	g.SetLimit(4)
+	for i, trial := range all {
+		g.Go(func() error {
+			errs[i] = trial.run(t.Context(), trial.deployed(bootstrap))
+			return nil
+		})
+	}
+	_ = g.Wait() // the errors are in errs
+	for i, err := range errs {
+		if err != nil {
+			t.Errorf("%s:\n%v", all[i], err)
+		}
+	}
+	t.Logf("%d kills", len(all))
+}

@@ -1,0 +1,166 @@
+package ingest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/frazil/frazil/internal/local/fault"
+	"golang.org/x/sync/errgroup"
+)
+
+// Who delivers again what a fault met.
+const (
+	sameProcess = "the same process"
+	newProcess  = "a new process"
+	otherSlices = "a new process in other slices"
+	twoAtOnce   = "two new processes at once"
+)
+
+// trials are all faults of a process that is no binary, each with everybody who may deliver again. The reload behind a commit
+// is met with the commit landed, and with it not done. Encodings and format versions take turns.
+func trials() (all []*trial) {
+	for _, after := range []string{sameProcess, newProcess, otherSlices, twoAtOnce} {
+		for _, kind := range fault.Kinds {
+			for _, at := range fault.Points {
+				f := fault.Fault{At: at, Kind: kind}
+				catalogs := at == fault.Commit || at == fault.Reload
+				if after == sameProcess && f.Kills() || kind == fault.Throttled && !catalogs { // which a store does as Unavailable
+					continue
+				}
+				scripts := [][]fault.Fault{{f}}
+				if at == fault.Reload {
+					for _, commit := range []fault.Kind{fault.ThenReset, fault.Unavailable} {
+						scripts = append(scripts, []fault.Fault{{At: fault.Commit, Kind: commit}, f})
+					}
+				}
+				for _, script := range scripts {
+					all = append(all, newTrial(len(all), script, after))
+				}
+			}
+		}
+	}
+	return all
+}
+
+func newTrial(n int, script []fault.Fault, after string) *trial {
+	t := &trial{script: script, after: after, deletes: []string{"position", "equality", "rewrite"}[n%3], version: 2 + n/3%2}
+	if script[0].At == fault.Deletes && t.deletes == "rewrite" { // which writes none
+		t.deletes = "position"
+	}
+	return t
+}
+
+// TestNoFaultLosesOrRepeatsARecord is P1 and P4 for every fault of every request: the table is one or the other whole, and
+// is right once the records were delivered again, by whomever.
+func TestNoFaultLosesOrRepeatsARecord(t *testing.T) {
+	t.Parallel()
+	all := trials()
+	slices.SortStableFunc(all, func(a, b *trial) int { return b.waits() - a.waits() }) // seconds, which others can use
+	errs := make([]error, len(all))
+	var g errgroup.Group
+	g.SetLimit(16)
+	for i, trial := range all {
+		g.Go(func() error {
+			errs[i] = trial.run(t.Context(), trial.inProcess)
+			return nil
+		})
+	}
+	_ = g.Wait() // the errors are in errs
+	for i, err := range errs {
+		if err != nil {
+			t.Errorf("%s:\n%v", all[i], err)
+		}
+	}
+	t.Logf("%d faults", len(all))
+}
+
+// run plays a trial with the processes that start makes.
+func (t *trial) run(ctx context.Context, start func(context.Context) (process, error)) error {
+	if err := t.open(ctx); err != nil {
+		return err
+	}
+	defer t.parts.Close()
+	warm, err := start(ctx)
+	if err != nil {
+		return err
+	}
+	defer warm.Kill()
+	if t.script[0].At != fault.Reload { // which is what a process does first
+		if err := t.applied(ctx, warm, first); err != nil {
+			return fmt.Errorf("before the fault: %w", err)
+		}
+	}
+	if err := t.meet(ctx, warm); err != nil {
+		return fmt.Errorf("with the fault: %w", err)
+	}
+	if err := t.again(ctx, warm, start); err != nil {
+		return fmt.Errorf("delivered again: %w", err)
+	}
+	if err := t.check(ctx, first, second); err != nil {
+		return fmt.Errorf("delivered again: %w", err)
+	}
+	last, err := start(ctx)
+	if err != nil {
+		return err
+	}
+	defer last.Kill()
+	if err := t.applied(ctx, last, third); err != nil {
+		return fmt.Errorf("afterwards: %w", err)
+	}
+	return t.check(ctx, first, second, third)
+}
+
+// meet delivers the second chapter to the fault. Whatever comes of it: all of it is in, or nothing; and all of it when no
+// error says otherwise.
+func (t *trial) meet(ctx context.Context, p process) error {
+	chapters := [][]step{second}
+	if t.script[0].At == fault.Reload {
+		chapters = [][]step{first, second}
+	}
+	err := p.Invoke(ctx, eventOf(slices.Concat(chapters...)), t.script...)
+	if errors.Is(err, fault.ErrUnmet) {
+		return err
+	}
+	got, readErr := t.rows(ctx)
+	if readErr != nil {
+		return readErr
+	}
+	before, after := tableAfter(first), tableAfter(first, second)
+	if len(chapters) == 2 {
+		before = tableAfter()
+	}
+	if !slices.Equal(got, after) && (err == nil || !slices.Equal(got, before)) {
+		return fmt.Errorf("the table has %q; the invocation said: %w", got, err)
+	}
+	return nil
+}
+
+// again delivers everything again, as Lambda does until it has succeeded.
+func (t *trial) again(ctx context.Context, warm process, start func(context.Context) (process, error)) error {
+	all := slices.Concat(first, second)
+	if t.after == sameProcess {
+		return t.applied(ctx, warm, all)
+	}
+	p, err := start(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.Kill()
+	switch t.after {
+	case otherSlices:
+		return errors.Join(t.applied(ctx, p, all[:4]), t.applied(ctx, p, all[2:7]), t.applied(ctx, p, all[5:]))
+	case twoAtOnce:
+		other, err := start(ctx)
+		if err != nil {
+			return err
+		}
+		defer other.Kill()
+		var g errgroup.Group
+		g.Go(func() error { return t.applied(ctx, other, all) })
+		return errors.Join(t.applied(ctx, p, all), g.Wait())
+	}
+	return t.applied(ctx, p, all)
+}
