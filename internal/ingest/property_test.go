@@ -13,6 +13,7 @@ import (
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/stack"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 )
@@ -226,9 +227,14 @@ func TestTheTableEqualsThePlainMapOfItsHistory(t *testing.T) {
 			if seed >= 6 && seed < 12 {
 				spec.Partition = []string{"bucket(3, id)", "truncate(100, n)"}
 			}
-			w := newWorld(t, spec, "topics: [orders], format: debezium")
+			profile := stack.Profiles[seed%4]
+			if profile.Name == "nessie" { // which has no version 3
+				spec.Version = 2
+			}
+			w := newWorld(t, spec, "topics: [orders], format: debezium", lake.Row{"id": "1000", "n": "1"})
+			w.parts.Play(profile)
 			j := &journey{
-				world: w, history: makeHistory(r, partitions, 100), r: r, want: oracle{},
+				world: w, history: makeHistory(r, partitions, 100), r: r, want: oracle{1000: 1},
 				deletes: deletes, delivered: make([]int64, partitions),
 			}
 			for _, d := range deletes {
@@ -247,7 +253,7 @@ func TestTheTableEqualsThePlainMapOfItsHistory(t *testing.T) {
 			if err := j.check(); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
-			if n := len(w.load().Metadata().Snapshots()); n < 6 {
+			if n := w.load().Metadata().LastSequenceNumber(); n < 6 {
 				t.Errorf("seed %d made %d snapshots only: the test has lost its bite", seed, n)
 			}
 		})

@@ -24,6 +24,7 @@ type trial struct {
 	after   string // who delivers again
 	deletes string
 	version int
+	profile stack.Profile // of the parts; the zero one is strict
 
 	parts   *stack.Stack
 	config  *config.Config
@@ -32,7 +33,7 @@ type trial struct {
 }
 
 func (t *trial) String() string {
-	return fmt.Sprintf("%v, then %s (%s deletes, format version %d)", t.script, t.after, t.deletes, t.version)
+	return fmt.Sprintf("%v, then %s (%s deletes, format version %d) %s", t.script, t.after, t.deletes, t.version, t.profile.Name)
 }
 
 // waits is 1 for a trial that waits for a deadline.
@@ -122,6 +123,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 	if t.parts, err = stack.StartLake(); err != nil {
 		return err
 	}
+	t.parts.Play(t.profile)
 	t.parts.Objects.Write(stack.Bucket, stranger, []byte("whose?"))
 	main := t.parts.CatalogConfig()
 	t.config, err = config.Parse(fmt.Appendf(nil, "catalogs: {main: {uri: %q, warehouse: %q}}\ndead_letter: s3://frazil/dead\n"+
@@ -129,6 +131,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	t.config.Catalogs["main"] = main
 	if t.lake, err = lake.Open(ctx, main); err != nil {
 		return err
 	}
@@ -196,6 +199,9 @@ func (t *trial) check(ctx context.Context, chapters ...[]step) error {
 func (t *trial) mayLitter() bool {
 	switch f := t.script[0]; f.At {
 	case fault.Commit:
+		if t.profile.KeepsAll || t.profile.Catalog.CurrentOnly { // nothing can be deleted, or what is to be is not proven
+			return true
+		}
 		return slices.Contains([]fault.Kind{fault.Unavailable, fault.Hang, fault.Kill}, f.Kind)
 	case fault.Reload, fault.DeadLetter:
 		return false

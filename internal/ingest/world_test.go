@@ -31,6 +31,7 @@ import (
 // world is a store and a catalog of one test, with a table in it and what reads it.
 type world struct {
 	testing.TB
+	parts   *stack.Stack
 	objects *objects.Server
 	catalog *catalog.Server
 	client  *rest.Catalog
@@ -53,7 +54,7 @@ func newWorld(t testing.TB, spec lake.Spec, route string, rows ...lake.Row) *wor
 		t.Fatal(err)
 	}
 	t.Cleanup(parts.Close)
-	w, main := &world{TB: t, objects: parts.Objects, catalog: parts.Catalog, name: spec.Name}, parts.CatalogConfig()
+	w, main := &world{TB: t, parts: parts, objects: parts.Objects, catalog: parts.Catalog, name: spec.Name}, parts.CatalogConfig()
 	open, err := warehouse.Open(t.Context(), "main", main)
 	w.must(err)
 	w.client = open.Catalog()

@@ -104,7 +104,7 @@ func (s *Server) prepare(changes []change) ([]swap, error) {
 		if err != nil {
 			return swaps, err
 		}
-		metadata, version, err := ch.apply(from)
+		metadata, version, err := ch.apply(from, s.is())
 		if err != nil {
 			return swaps, err
 		}
@@ -141,26 +141,33 @@ func (ch change) creates() bool {
 }
 
 // apply returns the metadata that follows from, and the number of its file.
-func (ch change) apply(from *entry) (table.Metadata, int, error) {
+func (ch change) apply(from *entry, p Profile) (table.Metadata, int, error) {
 	var base table.Metadata
 	if from != nil {
 		base = from.metadata
 	}
+	base, err := p.base(base, ch.Requirements)
+	if err != nil {
+		return nil, 0, err
+	}
 	for _, r := range ch.Requirements {
 		if err := r.Validate(base); err != nil {
-			return nil, 0, &statusError{http.StatusConflict, "CommitFailedException", err.Error()}
+			return nil, 0, p.conflict(err.Error())
 		}
 	}
-	metadata, version, err := ch.update(from)
+	metadata, version, err := ch.update(from, base)
+	if err == nil {
+		metadata, err = p.kept(metadata)
+	}
 	if err != nil {
 		return nil, 0, &statusError{http.StatusBadRequest, "ValidationException", err.Error()}
 	}
 	return metadata, version, nil
 }
 
-func (ch change) update(from *entry) (table.Metadata, int, error) {
+func (ch change) update(from *entry, base table.Metadata) (table.Metadata, int, error) {
 	if from != nil {
-		metadata, err := table.UpdateTableMetadata(from.metadata, ch.Updates.Updates, from.location)
+		metadata, err := table.UpdateTableMetadata(base, ch.Updates.Updates, from.location)
 		return metadata, nextVersion(from.location), err
 	}
 	builder, err := table.NewMetadataBuilder(ch.Updates.formatVersion)

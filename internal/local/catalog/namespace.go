@@ -34,7 +34,7 @@ func (s *Server) createNamespace(c *call) (reply, error) {
 	if err := c.decode(&asked); err != nil {
 		return reply{}, err
 	}
-	if !asked.Namespace.valid() {
+	if !asked.Namespace.valid() || s.is().OneLevel && len(asked.Namespace) > 1 {
 		return reply{}, badRequest("invalid namespace")
 	}
 	if asked.Properties == nil {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -33,6 +34,7 @@ type Server struct {
 	tables     map[string]*entry
 	requests   map[Op]int
 	fault      FaultFunc
+	profile    Profile
 }
 
 // New returns an empty catalog that places tables without a location of their own under warehouse
@@ -122,7 +124,11 @@ func (s *Server) count(c *call) Fault {
 }
 
 func (s *Server) serve(c *call) reply {
-	rep, err := s.handlers[c.op](c)
+	err := s.is().refuses(c)
+	var rep reply
+	if err == nil {
+		rep, err = s.handlers[c.op](c)
+	}
 	if err != nil {
 		return errorReply(err)
 	}
@@ -200,16 +206,16 @@ func route(r *http.Request) (*call, bool) {
 
 func (s *Server) config(*call) (reply, error) {
 	return answer(map[string]any{
-		"defaults": map[string]string{}, "overrides": map[string]string{}, "endpoints": endpoints(),
+		"defaults": map[string]string{}, "overrides": map[string]string{}, "endpoints": endpoints(s.is().Lacks),
 	}), nil
 }
 
 // endpoints lists the routes in the specification's notation; clients use what is listed only.
-func endpoints() []string {
+func endpoints(lacks []Op) []string {
 	var list []string
-	for shape := range routes {
+	for shape, op := range routes {
 		method, path, _ := strings.Cut(shape, " ")
-		if path == "config" {
+		if path == "config" || slices.Contains(lacks, op) {
 			continue
 		}
 		path = strings.Replace(path, "*", "{namespace}", 1)

@@ -95,6 +95,9 @@ func (s *Server) createTable(c *call) (reply, error) {
 	if err := c.decode(&asked); err != nil {
 		return reply{}, err
 	}
+	if asked.StageCreate && s.is().NoStagedCreate {
+		return reply{}, badRequest("a staged create is not supported")
+	}
 	id := identifier{c.namespace, asked.Name}
 	if err := s.free(id); err != nil {
 		return reply{}, err

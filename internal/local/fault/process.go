@@ -29,7 +29,7 @@ var (
 	ErrUnmet  = errors.New("the invocation met no such request")
 )
 
-// Start begins a process with a configuration whose catalog main is that of the parts.
+// Start begins a process with a configuration whose catalog main is that of the parts, as CatalogConfig says it.
 func Start(parts *stack.Stack, c *config.Config) (*Process, error) {
 	p := &Process{}
 	p.life, p.end = context.WithCancelCause(context.Background())
@@ -37,9 +37,11 @@ func Start(parts *stack.Stack, c *config.Config) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := *c
+	own, main := *c, c.Catalogs["main"]
+	main.URI, main.Properties = line.Catalog, maps.Clone(main.Properties)
+	main.Properties["s3.endpoint"] = line.Store
 	own.Catalogs = maps.Clone(c.Catalogs)
-	own.Catalogs["main"] = line.CatalogConfig()
+	own.Catalogs["main"] = main
 	p.line = line
 	if p.pipeline, err = ingest.New(&own, slog.New(slog.DiscardHandler)); err != nil {
 		line.Cut()

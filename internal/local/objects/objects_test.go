@@ -455,3 +455,23 @@ func TestFaultMayHangUntilTheClientGivesUp(t *testing.T) {
 		t.Errorf("stored %q", keys)
 	}
 }
+
+func TestATableBucketNeitherDeletesNorLists(t *testing.T) {
+	t.Parallel()
+	s := objects.New("lake")
+	s.Write("lake", "a", []byte("x"))
+	s.KeepAll()
+	for _, c := range []struct {
+		method, path string
+		want         int
+	}{{"DELETE", "/lake/a", 405}, {"GET", "/lake?list-type=2", 405}, {"POST", "/lake?delete", 405}, {"GET", "/lake/a", 200}, {"PUT", "/lake/b", 200}} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(c.method, c.path, nil))
+		if w.Code != c.want {
+			t.Errorf("%s %s: got %d, want %d", c.method, c.path, w.Code, c.want)
+		}
+	}
+	if _, there := s.Read("lake", "a"); !there {
+		t.Error("the object is gone")
+	}
+}

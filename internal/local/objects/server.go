@@ -28,6 +28,7 @@ type Server struct {
 	requests   map[string]int
 	fault      FaultFunc
 	faultAfter FaultFunc
+	keeps      bool
 }
 
 // New returns a server with the named buckets, all empty.
@@ -55,6 +56,13 @@ func (s *Server) SetFaultAfter(f FaultFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.faultAfter = f
+}
+
+// KeepAll makes the server refuse to delete and to list objects, as a table bucket of S3 Tables does.
+func (s *Server) KeepAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.keeps = true
 }
 
 // Stats returns how many requests were received over HTTP, by method; listings count as LIST instead of GET.
@@ -157,6 +165,10 @@ func (s *Server) handle(r *request) (*response, error) {
 	objects, ok := s.buckets[r.bucket]
 	if !ok {
 		return nil, refuse(http.StatusNotFound, "NoSuchBucket")
+	}
+	listing := r.key == "" && r.Method == http.MethodGet && !r.has("location")
+	if s.keeps && (listing || r.Method == http.MethodDelete || r.key == "" && r.has("delete")) {
+		return nil, refuse(http.StatusMethodNotAllowed, "MethodNotAllowed")
 	}
 	if r.key == "" {
 		return s.handleBucket(r, objects)

@@ -70,6 +70,29 @@ type Stack struct {
 	servers []*http.Server
 }
 
+// Profile is how catalog and store are not as the specifications want them, as some in production.
+type Profile struct {
+	Name     string
+	Catalog  catalog.Profile
+	KeepsAll bool // the store refuses to delete and to list
+}
+
+// Profiles are those that are played, the strict one first.
+var Profiles = []Profile{
+	{Name: "strict"},
+	{Name: "glue", Catalog: catalog.Glue},
+	{Name: "s3tables", Catalog: catalog.S3Tables, KeepsAll: true},
+	{Name: "nessie", Catalog: catalog.Nessie},
+}
+
+// Play makes the parts behave as p.
+func (s *Stack) Play(p Profile) {
+	s.Catalog.SetProfile(p.Catalog)
+	if p.KeepsAll {
+		s.Objects.KeepAll()
+	}
+}
+
 // Start runs the parts, at free ports or, when fixed, at the addresses of Fixed.
 func Start(fixed bool) (*Stack, error) {
 	s := &Stack{}
