@@ -22,6 +22,13 @@ function variant(    name) {
 /^BenchmarkEvent(-[0-9]+)?[ \t]/ { show("scan, decode and coerce a 6 MB event", value("ns/op") / 1e6, "ms", "40 ms") }
 /^BenchmarkPlan(-[0-9]+)?[ \t]/ { show("plan 10k changes", value("ns/op") / 1e6, "ms", "-") }
 /^BenchmarkCommit\// { show("commit 1k keys into 1M rows in 10 files, " variant(), value("ns/op") / 1e6, "ms", "-") }
+/^BenchmarkWriters\// {
+    show("writers, " variant(), value("commits/s"), "commits/s", "-")
+    show("writers, " variant(), value("conflicts/commit") * 100, "% lost", "-")
+    show("writers, " variant(), value("p99-ms"), "ms p99", "-")
+    # While one commits, each of the others lands with a chance of commit / window.
+    if (variant() ~ /^1-/) show("window for 10 % of conflicts, per further writer, " variant(), value("p50-ms") / 100, "s", "-")
+}
 /^BenchmarkWrite\// {
     show("write rows, " variant(), value("rows/s") / 1e3, "k rows/s", "-")
     show("write rows, " variant(), value("bytes/row"), "bytes/row", "-")

@@ -17,19 +17,20 @@ import (
 	"github.com/frazil/frazil/internal/stage"
 )
 
-// maxAttempts bounds the commits that one delivery tries; the invocation's deadline usually comes first.
-const maxAttempts = 20
+// maxAttempts bounds the commits that one delivery tries; the invocation's deadline comes first.
+const maxAttempts = 100
 
 // commit applies the prepared batch: attempt after attempt, each from a new head, until one lands or nothing is
 // left to do.
 func (t *target) commit(ctx context.Context) error {
 	start := t.now()
 	var conflict error
-	for n := range maxAttempts {
+	for n, began := 0, start; n < maxAttempts; n++ {
 		if n > 0 {
-			if err := t.again(ctx, n); err != nil {
+			if err := t.again(ctx, n, t.now().Sub(began)); err != nil {
 				return errors.Join(err, conflict)
 			}
+			began = t.now()
 		}
 		done, err := t.attempt(ctx, start)
 		switch {
@@ -41,6 +42,7 @@ func (t *target) commit(ctx context.Context) error {
 				t.unknown++
 			} else {
 				t.lost++
+				t.crowded = true
 			}
 			t.log.LogAttrs(ctx, slog.LevelWarn, "commit again", slog.Int("attempt", n+1), slog.String("reason", err.Error()))
 		default:
@@ -50,11 +52,11 @@ func (t *target) commit(ctx context.Context) error {
 	return fmt.Errorf("gave up after %d attempts: %w", maxAttempts, conflict)
 }
 
-// again waits a moment, so that writers that met once do not meet again, and takes the new head. The delivery is
-// decoded anew: the head's ledger may have records of it now, and its schema may be another one.
-func (t *target) again(ctx context.Context, n int) error {
+// again waits a moment and takes the new head. The delivery is decoded anew: the head's ledger may have records of it
+// now, and its schema may be another one.
+func (t *target) again(ctx context.Context, n int, attempt time.Duration) error {
 	if t.fresh {
-		if err := pause(ctx, n); err != nil {
+		if err := pause(ctx, n, attempt); err != nil {
 			return err
 		}
 	}
@@ -71,10 +73,12 @@ func (t *target) again(ctx context.Context, n int) error {
 	return t.rejudge()
 }
 
-// pause is longer after each attempt, and never the same for two writers.
-func pause(ctx context.Context, n int) error {
+// pause lets writers that met once not meet again: each waits a part of the time that an attempt takes, or of some of them
+// once it has lost more often. Of writers that never rest one always wins, so to wait for long would be to starve.
+func pause(ctx context.Context, n int, attempt time.Duration) error {
+	const most = 4
 	select {
-	case <-time.After(rand.N(min(20*time.Millisecond<<n, 5*time.Second))):
+	case <-time.After(rand.N(max(attempt, time.Millisecond) * time.Duration(min(n, most)))):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -33,6 +33,7 @@ func (p *Pipeline) MoveLedger(ctx context.Context, table config.Table, move func
 	}
 	var last error
 	for n := range maxAttempts {
+		began := t.now()
 		if err := t.load(ctx); err != nil {
 			return fmt.Errorf("table %s: %w", table, err)
 		}
@@ -44,7 +45,7 @@ func (p *Pipeline) MoveLedger(ctx context.Context, table config.Table, move func
 		if !errors.Is(last, commit.ErrRejected) && !errors.Is(last, commit.ErrUnknown) {
 			return last
 		}
-		if err := pause(ctx, n); err != nil {
+		if err := pause(ctx, n+1, t.now().Sub(began)); err != nil {
 			return errors.Join(err, last)
 		}
 	}

@@ -40,6 +40,8 @@ type target struct {
 
 	head  *table.Table // as of the last commit or load; nil: not known
 	fresh bool         // the head was loaded during this delivery
+	// Others wrote the table since the last delivery: a head that is kept would be an old one, and an attempt on it in vain.
+	crowded bool
 	// The newest time of deliveries without effect, in milliseconds since 1970.
 	newest map[kafka.Partition]int64
 	passed map[kafka.Partition]int64 // the offset behind the last record of the deliveries that are done
@@ -112,7 +114,8 @@ func encoding(r config.Route, m table.Metadata) (stage.Encoding, error) {
 // have changed the table, or set its ledger back.
 func (t *target) prepare(ctx context.Context) error {
 	t.fresh = false
-	if t.head != nil {
+	last := t.head
+	if last != nil && !t.crowded {
 		if err := t.decode(); err == nil && len(t.rejected) == 0 && t.skipped == 0 {
 			return nil
 		}
@@ -124,6 +127,7 @@ func (t *target) prepare(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
+	t.crowded = t.crowded && (last == nil || t.head.MetadataLocation() != last.MetadataLocation())
 	return t.decode()
 }
 
