@@ -27,7 +27,11 @@ func loadAWS(ctx context.Context) (aws.Config, error) {
 	if err != nil {
 		return cfg, fmt.Errorf("load AWS configuration: %w", err)
 	}
-	cfg.HTTPClient = moving{cfg.HTTPClient.Do, stall}
+	client := cfg.HTTPClient
+	if client == nil { // nobody has asked for another one than the SDK's own
+		client = awshttp.NewBuildableClient()
+	}
+	cfg.HTTPClient = moving{client.Do, stall}
 	return cfg, nil
 }
 
