@@ -15,6 +15,7 @@ import (
 type handler struct {
 	pipeline *ingest.Pipeline
 	log      *slog.Logger
+	life     *lifetime
 }
 
 // answer is what an event source mapping with ReportBatchItemFailures reads: of each partition that has one, the first
@@ -40,7 +41,7 @@ func (h *handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		return nil, &BadEvent{err}
 	}
 	done := answer{Failures: []failure{}}
-	err = h.pipeline.Deliver(ctx, event.Records)
+	err = h.life.during(ctx, func(ctx context.Context) error { return h.pipeline.Deliver(ctx, event.Records) })
 	var cut *ingest.CutOff
 	switch {
 	case errors.As(err, &cut):

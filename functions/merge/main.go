@@ -18,7 +18,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	lambda.Start(h)
+	lambda.StartWithOptions(h, lambda.WithEnableSIGTERM(h.life.end))
 }
 
 func newHandler(environ []string, read func(string) ([]byte, error), log *slog.Logger) (*handler, error) {
@@ -30,5 +30,5 @@ func newHandler(environ []string, read func(string) ([]byte, error), log *slog.L
 	if err != nil {
 		return nil, err
 	}
-	return &handler{pipeline: p, log: log}, nil
+	return &handler{pipeline: p, log: log, life: newLifetime()}, nil
 }
