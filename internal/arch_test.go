@@ -43,6 +43,7 @@ var rules = map[string]rule{
 	"envelope":   {light, "change kafka wire"},
 	"route":      {light, "config"},
 	"deadletter": {light, "kafka"},
+	"cluster":    {light, "config deadletter"},
 	"report":     {light, ""},
 	"rows":       {ice, ""},
 	"coerce":     {ice, "change config rows wire"},
@@ -53,7 +54,7 @@ var rules = map[string]rule{
 	"stage":      {ice, "locate resolve rows tablefile"},
 	"warehouse":  {heavy, "config"},
 	"commit":     {heavy, "ledger locate stage tablefile"},
-	"ingest":     {heavy, "change coerce commit config deadletter envelope kafka ledger locate merge report resolve route rows stage tablefile warehouse wire"},
+	"ingest":     {heavy, "change cluster coerce commit config deadletter envelope kafka ledger locate merge report resolve route rows stage tablefile warehouse wire"},
 }
 
 // wall keeps a third-party module inside the packages that need it.
@@ -69,7 +70,7 @@ var heavyPackages = []string{"internal/commit", "internal/warehouse", "internal/
 
 var walls = []wall{
 	{"github.com/aws/aws-lambda-go", "", []string{"functions", "", "internal/local/lambda/testdata"}, "only functions know that they run on Lambda"},
-	{"github.com/twmb/franz-go", "", []string{"internal/local", ".ci/interop"}, "merge gets its records from Lambda's event"},
+	{"github.com/twmb/franz-go", "", []string{"internal/cluster", "internal/local", ".ci/interop"}, "merge gets its records from Lambda's event"},
 	{"github.com/aws/aws-sdk-go-v2", "", []string{"internal/warehouse", "", "internal/local"}, "AWS is behind warehouse"},
 	{"github.com/apache/iceberg-go/table", "github.com/apache/iceberg-go/table/dv", heavyPackages, "it costs build and start time"},
 	{"github.com/apache/iceberg-go/catalog", "", heavyPackages, "it brings iceberg-go's table"},

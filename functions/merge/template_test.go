@@ -70,7 +70,7 @@ func TestBinaryLinksNothingOfTheLocalRunner(t *testing.T) {
 	}
 	for prefix, reason := range map[string]string{
 		"github.com/frazil/frazil/internal/local": "it is for tests and demonstrations",
-		"github.com/twmb/franz-go":                "merge gets its records from Lambda's event",
+		"github.com/twmb/franz-go/pkg/kfake":      "it is for tests and demonstrations",
 		"github.com/compose-spec":                 "it checks a file of the repository",
 		"github.com/google/go-cmp":                "it is for tests",
 		"gocloud.dev":                             "it brings the clients of all clouds, 27 MB",

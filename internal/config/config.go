@@ -17,6 +17,7 @@ import (
 // Config is a checked configuration with every default filled in.
 type Config struct {
 	Catalogs map[string]Catalog
+	Sources  map[string]Source
 	Routes   []Route
 
 	DeadLetter DeadLetter
@@ -91,6 +92,7 @@ func list(s string) []string {
 
 func (d document) check(p *problems) *Config {
 	c := &Config{Catalogs: map[string]Catalog{}, DeadLetter: deadLetter(d.DeadLetter, p), ReportFailures: d.ReportFailures}
+	d.checkSources(c, p)
 	if len(d.Catalogs) == 0 {
 		p.add("catalogs: none is given")
 	}

@@ -21,6 +21,7 @@ func TestParseFillsDefaults(t *testing.T) {
 	}
 	want := &config.Config{
 		Catalogs: map[string]config.Catalog{"main": {URI: "http://localhost:8181", Auth: config.Auth{Type: "none"}}},
+		Sources:  map[string]config.Source{},
 		Routes: []config.Route{{
 			Topics: []string{"orders"}, Format: "flat",
 			Table:     config.Table{Catalog: "main", Path: []string{"sales", "orders"}},

@@ -9,11 +9,20 @@ import (
 
 // DeadLetter says where records go that cannot be applied. Without an address there are no dead letters.
 type DeadLetter struct {
-	To string // s3://bucket/prefix
+	To string // s3://bucket/prefix, or kafka://topic
 	// A delivery of at least MinRecords records of which more than MaxRatio are bad fails: so many are no accident (rule
 	// 20).
 	MaxRatio   float64
 	MinRecords int
+}
+
+// Topic is the topic of the letters, empty when they go to S3 or nowhere.
+func (d DeadLetter) Topic() string {
+	topic, ok := strings.CutPrefix(d.To, "kafka://")
+	if !ok {
+		return ""
+	}
+	return topic
 }
 
 func deadLetter(n yaml.Node, p *problems) DeadLetter {
@@ -31,9 +40,8 @@ func deadLetter(n yaml.Node, p *problems) DeadLetter {
 		}
 	}
 	out.To = doc.To
-	bucket, _, _ := strings.Cut(strings.TrimPrefix(doc.To, "s3://"), "/")
-	if !strings.HasPrefix(doc.To, "s3://") || bucket == "" {
-		p.add("dead_letter: must be s3://bucket/prefix")
+	if topic := out.Topic(); topic == "" && !prefix.MatchString(doc.To) || topic != "" && !topicName.MatchString(topic) {
+		p.add("dead_letter: must be s3://bucket/prefix or kafka://topic")
 	}
 	if doc.MaxRatio != nil {
 		out.MaxRatio = *doc.MaxRatio

@@ -12,6 +12,7 @@ import (
 // document is the YAML as written; check turns it into a Config.
 type document struct {
 	Catalogs map[string]catalogDoc `yaml:"catalogs"`
+	Sources  map[string]sourceDoc  `yaml:"sources"`
 	Routes   []routeDoc            `yaml:"routes"`
 
 	DeadLetter     yaml.Node `yaml:"dead_letter"` // an address, or a deadLetterDoc

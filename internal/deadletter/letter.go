@@ -1,19 +1,22 @@
 // Package deadletter keeps records that could not be applied, as Kafka held them, with the reason.
 //
-// Letters are objects of JSON lines, one letter a line, in a store and under a prefix that the configuration names. They
-// are written before the snapshot that passes over their records, so a delivery that is repeated may write one again:
+// Letters are objects of JSON lines, one letter a line, in a store and under a prefix that the configuration names, or
+// records of a topic (package cluster). They are written before the snapshot that passes over their records, so a delivery that is repeated may write one again:
 // letters are at least once and a superset; a record is told from another by source, topic, partition and offset. Row
-// values are in them, unlike in logs and errors. The package decides their form; it neither judges records nor sends anything.
+// values are in them, unlike in logs and errors. The package decides their form; it judges no records.
 package deadletter
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"time"
 
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/google/uuid"
 )
 
 // Letter is one record with the reason why it was not applied.
@@ -29,8 +32,47 @@ type Letter struct {
 
 	Table  string    `json:"table"` // catalog:namespace.table that it was for
 	Column string    `json:"column,omitempty"`
-	Reason string    `json:"reason"` // without a value of the record
-	At     time.Time `json:"at"`     // when it was given up
+	Class  string    `json:"class,omitempty"` // what kind of reason
+	Reason string    `json:"reason"`          // without a value of the record
+	At     time.Time `json:"at"`              // when it was given up
+
+	Version string `json:"version,omitempty"` // of the frazil that gave it up
+}
+
+// Classes of reasons.
+const (
+	Column  = "column"  // a value does not fit its column
+	Row     = "row"     // the values do not make a row of the table
+	Message = "message" // the record is no message that its route's format has, or one that it refuses
+)
+
+// Sink is where letters go. Once Bury returns without an error they are kept.
+type Sink interface {
+	Bury(ctx context.Context, letters []Letter) error
+}
+
+// Objects is a sink of objects under a prefix.
+type Objects struct {
+	Write  func(ctx context.Context, path string, data []byte) error
+	Prefix string
+}
+
+// Bury writes one object.
+func (o Objects) Bury(ctx context.Context, letters []Letter) error {
+	text, err := Encode(letters)
+	if err != nil {
+		return err
+	}
+	return o.Write(ctx, Path(o.Prefix, letters[0].At, uuid.NewString()), text)
+}
+
+// Version is that of the running frazil.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return info.Main.Version
 }
 
 // Header is one of the record's headers.

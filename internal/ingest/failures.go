@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/frazil/frazil/internal/cluster"
 	"github.com/frazil/frazil/internal/coerce"
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/deadletter"
 	"github.com/frazil/frazil/internal/kafka"
-	"github.com/google/uuid"
+	"github.com/frazil/frazil/internal/warehouse"
 )
 
 // rejection is one record and why it cannot be applied.
@@ -146,6 +148,38 @@ func (t *target) rejudge() error {
 	return &badRecords{t.rejected, "after a conflict, so nothing of the delivery is committed to this table"}
 }
 
+// classify says what kind of reason refused a record, and which column it is about.
+func classify(err error) (class, column string) {
+	var misfit *coerce.Error
+	switch {
+	case !errors.As(err, &misfit):
+		return deadletter.Message, ""
+	case misfit.Column == "":
+		return deadletter.Row, ""
+	}
+	return deadletter.Column, misfit.Column
+}
+
+// sink is where dead letters go: a topic, or objects that are written as the catalog's own are.
+func (p *Pipeline) sink(ctx context.Context, c Catalog) (deadletter.Sink, error) {
+	topic := p.config.DeadLetter.Topic()
+	if topic == "" {
+		return deadletter.Objects{Write: c.Write, Prefix: p.config.DeadLetter.To}, nil
+	}
+	if p.topic == nil {
+		account, err := warehouse.OpenAccount(ctx)
+		if err != nil {
+			return nil, err
+		}
+		client, err := cluster.Open(ctx, p.config.Sources[config.MainSource], account)
+		if err != nil {
+			return nil, fmt.Errorf("open source %s: %w", config.MainSource, err)
+		}
+		p.topic = &cluster.Letters{Kafka: client, Topic: topic}
+	}
+	return p.topic, nil
+}
+
 // bury writes the dead letters of the rejected records, each once in a delivery. They are there before the snapshot that
 // passes over their records.
 func (t *target) bury(ctx context.Context) error {
@@ -155,21 +189,14 @@ func (t *target) bury(ctx context.Context) error {
 			continue
 		}
 		l := deadletter.New(r.Record)
-		l.Table, l.Reason, l.At = t.name.String(), r.err.Error(), t.now().UTC()
-		var misfit *coerce.Error
-		if errors.As(r.err, &misfit) {
-			l.Column = misfit.Column
-		}
+		l.Table, l.Reason, l.At, l.Version = t.name.String(), r.err.Error(), t.now().UTC(), deadletter.Version()
+		l.Class, l.Column = classify(r.err)
 		letters = append(letters, l)
 	}
 	if len(letters) == 0 {
 		return nil
 	}
-	text, err := deadletter.Encode(letters)
-	if err == nil {
-		err = t.catalog.Write(ctx, deadletter.Path(t.config.DeadLetter.To, t.now(), uuid.NewString()), text)
-	}
-	if err != nil {
+	if err := t.letters.Bury(ctx, letters); err != nil {
 		return fmt.Errorf("write %d dead letter(s): %w", len(letters), err)
 	}
 	if t.buried == nil {

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/frazil/frazil/internal/cluster"
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/kafka"
@@ -46,6 +47,7 @@ type Pipeline struct {
 
 	mu       sync.Mutex
 	catalogs map[string]Catalog
+	topic    *cluster.Letters   // of dead letters; nil until it is needed
 	tables   map[string]*target // by name
 }
 
@@ -147,8 +149,12 @@ func (p *Pipeline) target(ctx context.Context, name config.Table) (*target, erro
 	if err != nil {
 		return nil, err
 	}
+	letters, err := p.sink(ctx, cat)
+	if err != nil {
+		return nil, err
+	}
 	t := &target{
-		name: name, catalog: cat, config: p.config, log: p.log.With(report.Dimension, key), now: p.now,
+		name: name, catalog: cat, letters: letters, config: p.config, log: p.log.With(report.Dimension, key), now: p.now,
 		newest: map[kafka.Partition]int64{}, passed: map[kafka.Partition]int64{},
 	}
 	p.tables[key] = t
@@ -160,7 +166,7 @@ func (p *Pipeline) catalog(ctx context.Context, name string) (Catalog, error) {
 		return c, nil
 	}
 	var letters []string
-	if p.config.DeadLetter.To != "" {
+	if p.config.DeadLetter.To != "" && p.config.DeadLetter.Topic() == "" {
 		letters = append(letters, p.config.DeadLetter.To)
 	}
 	c, err := warehouse.Open(ctx, name, p.config.Catalogs[name], letters...)

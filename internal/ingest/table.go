@@ -16,6 +16,7 @@ import (
 	"github.com/frazil/frazil/internal/coerce"
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/deadletter"
 	"github.com/frazil/frazil/internal/envelope"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/ledger"
@@ -34,6 +35,7 @@ type routed struct {
 type target struct {
 	name    config.Table
 	catalog Catalog
+	letters deadletter.Sink
 	config  *config.Config
 	log     *slog.Logger
 	now     func() time.Time

@@ -57,6 +57,26 @@ func (s secrets) fetch(ctx context.Context, r config.Reference) (string, error) 
 	return *value, nil
 }
 
+// Account is as whom the process runs at AWS, for what is no catalog.
+type Account struct{ aws aws.Config }
+
+// OpenAccount takes the process's AWS configuration.
+func OpenAccount(ctx context.Context) (*Account, error) {
+	cfg, err := loadAWS(ctx)
+	return &Account{cfg}, err
+}
+
+// Secret reads what a reference names.
+func (a *Account) Secret(ctx context.Context, reference string) (string, error) {
+	return secrets{a.aws}.read(ctx, reference)
+}
+
+// Credentials are valid ones of the process.
+func (a *Account) Credentials(ctx context.Context) (key, secret, session string, err error) {
+	c, err := a.aws.Credentials.Retrieve(ctx)
+	return c.AccessKeyID, c.SecretAccessKey, c.SessionToken, err
+}
+
 // ReadDocument reads a text from s3://BUCKET/KEY or ssm:/PARAMETER.
 func ReadDocument(ctx context.Context, address string) ([]byte, error) {
 	cfg, err := loadAWS(ctx)
