@@ -1,6 +1,6 @@
 // Localstack runs frazil on one machine: a demo, a stack to play with, and scenarios.
 //
-//	go run ./localstack <demo|up|produce|rows|snapshots|ledger|scenario> [-h]
+//	go run ./localstack <demo|up|produce|rows|snapshots|ledger|dead-letters|scenario> [-h]
 package main
 
 import (
@@ -55,6 +55,7 @@ var commands = []command{
 	{"rows", "TABLE", "print a table's rows", show("rows")},
 	{"snapshots", "TABLE", "print a table's snapshots", show("snapshots")},
 	{"ledger", "[set|accept] TABLE …", "print which offsets a table holds; set TABLE [SOURCE/]TOPIC PARTITION=OFFSET…, or accept TABLE what a roll-back took", runLedger},
+	{"dead-letters", "", "list the records that could not be applied by reason, or show one", runDeadLetters},
 	{"scenario", "FILE…", "run scenario files and say how they differ", runScenarios},
 }
 
@@ -84,7 +85,7 @@ func run(ctx context.Context, args []string, in io.Reader, out *os.File) error {
 func usage(out io.Writer) {
 	fmt.Fprintln(out, "usage: go run ./localstack COMMAND [-h]")
 	for _, c := range commands {
-		fmt.Fprintf(out, "  %-10s %-26s %s\n", c.name, c.args, c.help)
+		fmt.Fprintf(out, "  %-12s %-26s %s\n", c.name, c.args, c.help)
 	}
 }
 
