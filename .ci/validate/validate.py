@@ -37,6 +37,9 @@ DEPLOYMENTS = [
      VARIABLES - {"FRAZIL_KEY"}),
     ("another catalog", {"Catalog": "rest", "DataBucket": "lake-bucket", "DataPrefix": "warehouse/"}, VARIABLES - {"FRAZIL_KEY", "FRAZIL_WAREHOUSE"}),
     ("configuration document", {"Config": "{catalogs: {}, routes: []}", "Table": "sales.*"}, {"FRAZIL_CONFIG"}),
+    ("configuration document in S3, role, secrets, alarms",
+     {"Config": "s3://settings/merge.yaml", "RoleArn": "arn:aws:iam::123456789012:role/lake", "SecretArns": SECRET + "lake-aaaaaa,arn:aws:s3:::settings/merge.yaml",
+      "AlarmTopicArn": "arn:aws:sns:eu-west-1:123456789012:alarms", "DeadLetterBucket": "dead-letters"}, {"FRAZIL_CONFIG"}),
     ("configuration document, self-managed", {"Source": "self-managed", "Config": "{catalogs: {}, routes: []}"}, {"FRAZIL_CONFIG"}),
 ]
 NOTHING = object()  # AWS::NoValue

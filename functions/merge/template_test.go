@@ -27,14 +27,19 @@ type template struct {
 	} `yaml:"Resources"`
 }
 
-func readTemplate(t *testing.T) template {
+func templateText(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../../template.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(text)
+}
+
+func readTemplate(t *testing.T) template {
+	t.Helper()
 	var parsed template
-	if err := yaml.Unmarshal(text, &parsed); err != nil {
+	if err := yaml.Unmarshal([]byte(templateText(t)), &parsed); err != nil {
 		t.Fatal(err)
 	}
 	return parsed
