@@ -65,9 +65,33 @@ validate: $(CACHE)/sam.stamp # @HELP Check template.yaml: SAM's transform, cfn-l
 	PATH="$(CURDIR)/$(CACHE)/sam/bin:$$PATH" python .ci/validate/validate.py
 
 .PHONY: interop
-interop: $(CACHE)/engines.stamp $(CACHE)/jars.stamp # @HELP Let Spark, DuckDB, PyIceberg, iceberg-rust and ClickHouse judge frazil's tables (INTEROP='--only DuckDB').
+interop: engines catalogs # @HELP Run engines and catalogs: what others make of the tables, and of the commits.
+
+.PHONY: engines
+engines: $(CACHE)/engines.stamp $(CACHE)/jars.stamp # @HELP Let Spark, DuckDB, PyIceberg, iceberg-rust and ClickHouse judge frazil's tables (ENGINES='--only DuckDB').
 	go build -o $(CACHE)/bin/tables ./.ci/interop/tables
-	$(CACHE)/engines/bin/python -B .ci/interop/interop.py $(CACHE)/bin/tables $(CACHE)/jars README.md $(INTEROP)
+	$(CACHE)/engines/bin/python -B .ci/interop/interop.py $(CACHE)/bin/tables $(CACHE)/jars README.md $(ENGINES)
+
+# Nessie needs a newer Java than the rest, and SeaweedFS is an hour's build on a busy machine.
+CATALOGS ?= Fixture|Secrets|Nessie|SeaweedFS
+JAVA21 ?= $(firstword $(wildcard $(foreach v,21 22 23 24 25,/usr/lib/jvm/*-$v-*/bin/java)) java21)
+
+.PHONY: catalogs
+catalogs: $(CACHE)/moto.stamp $(CACHE)/fixture.stamp $(if $(findstring Nessie,$(CATALOGS)),$(CACHE)/nessie.jar) $(if $(findstring SeaweedFS,$(CATALOGS)),$(CACHE)/bin/weed) # @HELP Commit to Apache's REST catalog, Nessie and SeaweedFS, with secrets of moto (CATALOGS='Fixture|Nessie').
+	go test -count=1 -timeout=30m -run='$(CATALOGS)' ./.ci/interop/catalogs -fixture=$(CURDIR)/$(CACHE)/fixture \
+		-nessie=$(CURDIR)/$(CACHE)/nessie.jar -java21=$(JAVA21) -weed=$(CURDIR)/$(CACHE)/bin/weed -moto=$(CURDIR)/$(CACHE)/moto/bin/moto_server
+
+$(CACHE)/fixture.stamp: .ci/interop/catalogs/pom.xml
+	rm -rf $(CACHE)/fixture
+	mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(CACHE)/fixture
+	@touch $@
+
+$(CACHE)/nessie.jar:
+	mvn -q -B dependency:copy -Dartifact=org.projectnessie.nessie:nessie-quarkus:0.99.0:jar:runner -Dmdep.stripVersion=true -DoutputDirectory=$(CURDIR)/$(CACHE)
+	mv $(CACHE)/nessie-quarkus-runner.jar $@
+
+$(CACHE)/bin/weed: .ci/interop/catalogs/weed
+	$< $@ v0.0.0-20261109003541-7506e5f91cd6
 
 $(CACHE)/jars.stamp: .ci/interop/pom.xml
 	rm -rf $(CACHE)/jars
@@ -77,6 +101,7 @@ $(CACHE)/jars.stamp: .ci/interop/pom.xml
 # The venvs, made again when the versions change.
 $(CACHE)/sam.stamp: .ci/validate/requirements.txt
 $(CACHE)/engines.stamp: .ci/interop/requirements.txt
+$(CACHE)/moto.stamp: .ci/interop/catalogs/requirements.txt
 $(CACHE)/%.stamp:
 	python3 -m venv --clear $(CACHE)/$*
 	$(CACHE)/$*/bin/pip install --quiet --no-compile --disable-pip-version-check -r $<

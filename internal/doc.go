@@ -111,7 +111,8 @@ tests link in a second. The tests in this directory hold the table against the s
 	commit      files and ledger to one snapshot; landed, rejected or unknown                             heavy
 	warehouse   opens catalogs and stores: addresses, signing, time-outs                                  heavy
 	ingest      one delivery from records to snapshots; the only package that knows the flow              heavy
-	local/…     embedded broker, objects, catalog, Lambda runtime, event source, scenarios, demo;         heavy
+	local/…     embedded broker, objects, catalog, Lambda runtime, event source, scenarios, demo, what    heavy
+	            is asked of catalogs (conformance), what owners do by hand (owner);
 	            never imported by functions
 
 Third parties stay behind walls: aws-lambda-go in functions, the AWS SDK in warehouse, franz-go in cluster and local, iceberg-go's table
@@ -134,7 +135,8 @@ may lack a row that a delete is meant for.
 	partitions, delete encodings,
 	file layout, compaction in a commit stage, one file each; commit/manifests.go for what leaves the table
 	an index of keys                    locate
-	a catalog's oddity                  warehouse; local/catalog plays it
+	a catalog's oddity                  warehouse; local/catalog plays it, local/conformance asks for it, .ci/interop/catalogs
+	                                    expects it of the real one
 	a metric                            report; template.yaml for its alarm
 	what an owner says of offsets       ledger/move.go, local/owner
 	what becomes of bad records         ingest/failures.go; deadletter for the form of the letters

@@ -1,7 +1,7 @@
 """The matrix of engines and features, as Markdown."""
 import engines
 
-BEGIN, END = "<!-- interop: made by `make interop` -->\n", "<!-- /interop -->"
+BEGIN, END = "<!-- interop: made by `make engines` -->\n", "<!-- /interop -->"
 
 
 def cells(findings):
