@@ -26,7 +26,7 @@ func TestDeadLetterIsAnAddressOrAMap(t *testing.T) {
 		}
 	}
 	for text, problem := range map[string]string{
-		`dead_letter: http://dead`:                       "must be s3://bucket/prefix",
+		`dead_letter: http://dead`:                        "must be s3://bucket/prefix",
 		`dead_letter: s3:///dead`:                         "must be s3://bucket/prefix",
 		`dead_letter: {max_ratio: 0.1}`:                   "must be s3://bucket/prefix",
 		`dead_letter: {to: s3://l/d, max_ratio: 0}`:       "dead_letter.max_ratio",
