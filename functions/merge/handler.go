@@ -8,7 +8,6 @@ import (
 	"log/slog"
 
 	"github.com/frazil/frazil/internal/ingest"
-	"github.com/frazil/frazil/internal/kafkaevent"
 )
 
 // handler takes events raw: aws-lambda-go's own type for Kafka events cannot tell a null value from an empty one.
@@ -36,14 +35,13 @@ type item struct {
 // Invoke applies one event. The payload is decoded in place and not kept. After an error the event source mapping
 // delivers the records again, which is safe.
 func (h *handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	event, err := kafkaevent.Scan(payload)
-	if err != nil {
-		return nil, &BadEvent{err}
-	}
 	done := answer{Failures: []failure{}}
-	err = h.life.during(ctx, func(ctx context.Context) error { return h.pipeline.Deliver(ctx, event.Records) })
+	err := h.life.during(ctx, func(ctx context.Context) error { return h.pipeline.Event(ctx, payload) })
 	var cut *ingest.CutOff
+	var bad *ingest.EventError
 	switch {
+	case errors.As(err, &bad):
+		return nil, &BadEvent{err}
 	case errors.As(err, &cut):
 		h.log.LogAttrs(ctx, slog.LevelWarn, "partitions cut off", slog.String("reason", cut.Error()))
 		for _, r := range cut.First {
@@ -57,11 +55,11 @@ func (h *handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 
 // BadEvent and DeliveryFailed give Lambda's errorType, which is the name of the type, a meaning.
 type (
-	// BadEvent: the event is no Kafka event, or is cut off.
+	// BadEvent: the event is no Kafka event, is cut off, or is of a cluster that is not configured.
 	BadEvent struct{ err error }
 	// DeliveryFailed: the event was read, but not all of its tables have it.
 	DeliveryFailed struct{ err error }
 )
 
-func (e *BadEvent) Error() string       { return fmt.Sprintf("read event: %v", e.err) }
+func (e *BadEvent) Error() string       { return e.err.Error() }
 func (e *DeliveryFailed) Error() string { return e.err.Error() }

@@ -102,18 +102,20 @@ func (d document) check(p *problems) *Config {
 	if len(d.Routes) == 0 {
 		p.add("routes: none is given")
 	}
-	topics := map[string]int{}
+	topics := map[[2]string]int{}
 	for i, r := range d.Routes {
 		at := fmt.Sprintf("routes[%d]", i)
 		route := r.check(at, p)
+		route.Source = c.source(r.Source, at, p)
 		if _, known := c.Catalogs[route.Table.Catalog]; !known && route.Table.Catalog != "" {
 			p.add("%s.table: there is no catalog %q", at, route.Table.Catalog)
 		}
 		for _, t := range route.Topics {
-			if other, twice := topics[t]; twice && other != i {
+			topic := [2]string{route.Source, t}
+			if other, twice := topics[topic]; twice && other != i {
 				p.add("%s.topics: %s is in routes[%d] too; a topic feeds one route", at, t, other)
 			}
-			topics[t] = i
+			topics[topic] = i
 		}
 		c.Routes = append(c.Routes, route)
 	}
@@ -132,7 +134,7 @@ func (c *Config) checkPatterns(p *problems) {
 			}
 			for j, other := range c.Routes {
 				for _, name := range other.Topics {
-					if i != j && re.MatchString(name) {
+					if i != j && with.Source == other.Source && re.MatchString(name) {
 						p.add("routes[%d].topics: %s matches %s of routes[%d]; a topic feeds one route", i, topic, name, j)
 					}
 				}

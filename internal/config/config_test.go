@@ -23,7 +23,7 @@ func TestParseFillsDefaults(t *testing.T) {
 		Catalogs: map[string]config.Catalog{"main": {URI: "http://localhost:8181", Auth: config.Auth{Type: "none"}}},
 		Sources:  map[string]config.Source{},
 		Routes: []config.Route{{
-			Topics: []string{"orders"}, Format: "flat",
+			Topics: []string{"orders"}, Source: "main", Format: "flat",
 			Table:     config.Table{Catalog: "main", Path: []string{"sales", "orders"}},
 			NullValue: config.Delete, Absent: config.Null, Unavailable: config.Keep, Placeholder: config.Placeholder,
 			Truncate: config.Error, UnknownColumns: config.Error,

@@ -46,6 +46,7 @@ type authDoc struct {
 
 type routeDoc struct {
 	Topics []string `yaml:"topics"`
+	Source string   `yaml:"source"`
 	Format string   `yaml:"format"`
 	Table  string   `yaml:"table"`
 	Key    []string `yaml:"key"`

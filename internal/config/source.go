@@ -2,14 +2,21 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"net"
+	"regexp"
 	"slices"
+	"strings"
 )
+
+// MainSource is the name of the source where only one is configured, or none.
+const MainSource = "main"
 
 // Source is a Kafka cluster.
 type Source struct {
 	Brokers []string // host:port
+	ARN     string   // of an MSK cluster
 	TLS     bool
 	Auth    SourceAuth
 }
@@ -23,6 +30,7 @@ type SourceAuth struct {
 
 type sourceDoc struct {
 	Brokers []string `yaml:"brokers"`
+	ARN     string   `yaml:"arn"`
 	TLS     bool     `yaml:"tls"`
 	Auth    struct {
 		Type   string `yaml:"type"`
@@ -30,30 +38,77 @@ type sourceDoc struct {
 	} `yaml:"auth"`
 }
 
-// checkSources finds the cluster of dead letters, the only one that something is done with so far.
+// sourceName is one that the names of a ledger's properties can hold.
+var sourceName = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
 func (d document) checkSources(c *Config, p *problems) {
 	c.Sources = map[string]Source{}
 	for _, name := range slices.Sorted(maps.Keys(d.Sources)) {
+		if !sourceName.MatchString(name) {
+			p.add("sources.%s: a name has letters, digits, underscores and hyphens", name)
+		}
 		c.Sources[name] = d.Sources[name].check("sources."+name, p)
 	}
-	_, main := c.Sources[MainSource]
-	switch kafka := c.DeadLetter.Topic() != ""; {
-	case kafka && !main:
-		p.add("dead_letter: kafka:// is a topic of sources.%s, which is not given", MainSource)
-	case len(c.Sources) > 1 || len(c.Sources) == 1 && !main:
-		p.add("sources: there may be %s only", MainSource)
-	case main && !kafka:
-		p.add("sources: nothing reads it but a dead_letter of kafka://")
+	if main := c.Sources[MainSource]; c.DeadLetter.Topic() != "" && len(main.Brokers) == 0 {
+		p.add("dead_letter: kafka:// is a topic of sources.%s, whose brokers are not given", MainSource)
 	}
 }
 
-// MainSource is the name of the source where only one is configured.
-const MainSource = "main"
+// source is a route's: the only one, unless the route says.
+func (c *Config) source(given, at string, p *problems) string {
+	_, known := c.Sources[given]
+	names := slices.Sorted(maps.Keys(c.Sources))
+	switch {
+	case known:
+		return given
+	case given == MainSource && len(names) == 0:
+		return given
+	case given != "":
+		p.add("%s.source: there is no source %q", at, given)
+	case len(names) == 0:
+		return MainSource
+	case len(names) == 1:
+		return names[0]
+	default:
+		p.add("%s.source: is not given, and there are %s", at, strings.Join(names, ", "))
+	}
+	return given
+}
+
+// SourceOf is the source of an event, by the ARN of the MSK cluster or the addresses of the brokers that it names, separated
+// by commas. Where only one is configured it is that one, unless its ARN is another.
+func (c *Config) SourceOf(arn, brokers string) (string, error) {
+	names := slices.Sorted(maps.Keys(c.Sources))
+	for _, name := range names {
+		s := c.Sources[name]
+		switch {
+		case arn != "" && s.ARN != "":
+			if arn == s.ARN {
+				return name, nil
+			}
+			continue
+		case len(names) == 1:
+			return name, nil
+		}
+		for broker := range strings.SplitSeq(brokers, ",") {
+			if slices.Contains(s.Brokers, strings.TrimSpace(broker)) {
+				return name, nil
+			}
+		}
+	}
+	if len(names) == 0 {
+		return MainSource, nil
+	}
+	return "", fmt.Errorf("the event is of the cluster %s, which is none of sources: %s", cmp.Or(arn, brokers), strings.Join(names, ", "))
+}
 
 func (d sourceDoc) check(at string, p *problems) Source {
-	s := Source{Brokers: d.Brokers, TLS: d.TLS, Auth: SourceAuth{Type: cmp.Or(d.Auth.Type, "none"), Secret: d.Auth.Secret}}
-	if len(s.Brokers) == 0 {
-		p.add("%s.brokers: none is given", at)
+	s := Source{Brokers: d.Brokers, ARN: d.ARN, TLS: d.TLS, Auth: SourceAuth{Type: cmp.Or(d.Auth.Type, "none"), Secret: d.Auth.Secret}}
+	if len(s.Brokers) == 0 && s.ARN == "" {
+		p.add("%s: neither brokers nor an arn is given", at)
+	}
+	if s.ARN != "" && !strings.HasPrefix(s.ARN, "arn:") {
+		p.add("%s.arn: must be the ARN of an MSK cluster", at)
 	}
 	for _, broker := range s.Brokers {
 		if host, port, err := net.SplitHostPort(broker); err != nil || host == "" || port == "" {

@@ -24,12 +24,13 @@ sources: {main: {brokers: ["b-1:9098", "b-2:9098"], tls: true, auth: {type: iam}
 func TestParseRefusesSourcesThatCannotWork(t *testing.T) {
 	t.Parallel()
 	for more, want := range map[string]string{
-		"dead_letter: kafka://dead":                                                                    "sources.main, which is not given",
+		"dead_letter: kafka://dead":                                                                    "sources.main, whose brokers are not given",
 		"dead_letter: kafka://de ad":                                                                   "must be s3://bucket/prefix or kafka://topic",
 		"dead_letter: kafka://":                                                                        "must be s3://bucket/prefix or kafka://topic",
-		"sources: {main: {brokers: [b:1]}}":                                                            "nothing reads it",
-		"sources: {other: {brokers: [b:1]}}":                                                           "there may be main only",
-		"dead_letter: kafka://d\nsources: {main: {}}":                                                  "sources.main.brokers: none is given",
+		"sources: {main: {brokers: [b:1]}, other: {brokers: [c:1]}}":                                   "routes[0].source: is not given, and there are main, other",
+		"sources: {a.b: {brokers: [b:1]}}":                                                             "a name has letters",
+		"sources: {main: {arn: msk}}":                                                                  "must be the ARN",
+		"dead_letter: kafka://d\nsources: {main: {}}":                                                  "sources.main: neither brokers nor an arn is given",
 		"dead_letter: kafka://d\nsources: {main: {brokers: [b]}}":                                      `"b" is not host:port`,
 		"dead_letter: kafka://d\nsources: {main: {brokers: [b:1], auth: {type: iam}}}":                 "sources.main.tls: must be true",
 		"dead_letter: kafka://d\nsources: {main: {brokers: [b:1], auth: {type: ldap}}}":                "sources.main.auth.type: must be",
@@ -38,6 +39,49 @@ func TestParseRefusesSourcesThatCannotWork(t *testing.T) {
 	} {
 		if _, err := config.Parse([]byte(smallest + more)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "p4ss") {
 			t.Errorf("%s: got %v, want %q", more, err, want)
+		}
+	}
+}
+
+func TestARouteHasASource(t *testing.T) {
+	t.Parallel()
+	const two = "catalogs: {main: {uri: \"http://localhost\"}}\nsources: {main: {brokers: [b:1]}, eu: {brokers: [c:1]}}\n"
+	c, err := config.Parse([]byte(two + `routes:
+  - {topics: [orders, "/x.*/"], source: eu, format: flat, table: "main:sales.eu"}
+  - {topics: [orders, "/x.*/", xy], source: main, format: flat, table: "main:sales.orders"}`))
+	if err != nil || c.Routes[0].Source != "eu" || c.Routes[1].Source != "main" {
+		t.Errorf("got %v", err)
+	}
+	for route, want := range map[string]string{"eu": "", "us": `there is no source "us"`} {
+		_, err := config.Parse([]byte(two + "routes: [{topics: [orders], source: " + route + ", format: flat, table: \"main:sales.eu\"}]"))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: got %v", route, err)
+		}
+	}
+}
+
+func TestSourceOfAnEvent(t *testing.T) {
+	t.Parallel()
+	arn := func(s string) config.Source { return config.Source{ARN: "arn:aws:kafka:" + s} }
+	brokers := func(s ...string) config.Source { return config.Source{Brokers: s} }
+	for name, c := range map[string]struct {
+		sources      map[string]config.Source
+		arn, brokers string
+		want         string // "": none
+	}{
+		"none is configured":           {nil, "arn:aws:kafka:x", "b:1", "main"},
+		"the only one":                 {map[string]config.Source{"eu": brokers("b:1")}, "", "private:1", "eu"},
+		"the only one, by its ARN":     {map[string]config.Source{"eu": arn("x")}, "arn:aws:kafka:x", "b:1", "eu"},
+		"the only one is another":      {map[string]config.Source{"eu": arn("x")}, "arn:aws:kafka:y", "b:1", ""},
+		"by ARN":                       {map[string]config.Source{"eu": arn("x"), "us": arn("y")}, "arn:aws:kafka:y", "b:1", "us"},
+		"by one of its brokers":        {map[string]config.Source{"eu": brokers("b:1", "b:2"), "us": brokers("c:1")}, "", "b:3, b:2", "eu"},
+		"another one of several":       {map[string]config.Source{"eu": brokers("b:1"), "us": brokers("c:1")}, "", "d:1", ""},
+		"an ARN goes before a broker":  {map[string]config.Source{"a": {Brokers: []string{"b:1"}, ARN: "arn:aws:kafka:x"}, "b": arn("y")}, "arn:aws:kafka:y", "b:1", "b"},
+		"a cluster without ARN of two": {map[string]config.Source{"eu": brokers("b:1"), "us": arn("y")}, "arn:aws:kafka:z", "b:1", "eu"},
+	} {
+		got, err := (&config.Config{Sources: c.sources}).SourceOf(c.arn, c.brokers)
+		if got != c.want || (err != nil) != (c.want == "") {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/kafkaevent"
 	"github.com/frazil/frazil/internal/report"
 	"github.com/frazil/frazil/internal/route"
 	"github.com/frazil/frazil/internal/tablefile"
@@ -60,6 +61,25 @@ func New(c *config.Config, log *slog.Logger) (*Pipeline, error) {
 	}
 	p := &Pipeline{config: c, routes: routes, log: log, now: time.Now, catalogs: map[string]Catalog{}, tables: map[string]*target{}}
 	return p, nil
+}
+
+// EventError says that an event is no Kafka event, is cut off, or comes from a cluster that is not configured.
+type EventError struct{ err error }
+
+func (e *EventError) Error() string { return fmt.Sprintf("read event: %v", e.err) }
+
+// Event applies the event of a Kafka event source mapping, as Deliver does its records. The payload is overwritten.
+func (p *Pipeline) Event(ctx context.Context, payload []byte) error {
+	event, err := kafkaevent.Scan(payload)
+	if err != nil {
+		return &EventError{err}
+	}
+	source, err := p.config.SourceOf(event.ARN, event.Brokers)
+	if err != nil {
+		return &EventError{err}
+	}
+	event.SetSource(source)
+	return p.Deliver(ctx, event.Records)
 }
 
 // Deliver applies a delivery. The records have to be in partition and offset order; they are borrowed until it
@@ -125,7 +145,7 @@ func (p *Pipeline) assign(ctx context.Context, records []kafka.Record) ([]*targe
 		if r := &records[i]; r.Part != part {
 			part = r.Part
 			var err error
-			if index, err = p.routes.Of(part.Topic); err != nil {
+			if index, err = p.routes.Of(part.Source, part.Topic); err != nil {
 				return targets, fmt.Errorf("%s: %w", r.Ref(), err)
 			}
 			if current, err = p.target(ctx, p.config.Routes[index].Table); err != nil {

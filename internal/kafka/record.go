@@ -9,13 +9,13 @@ package kafka
 
 import "strconv"
 
-// MainSource is the name of the only source there is yet, the cluster behind the function.
+// MainSource is the name of the source where only one is configured, or none: the cluster behind the function.
 const MainSource = "main"
 
 // Partition names one partition of one topic of one source. The records of a partition share one Partition,
 // so that comparing pointers is enough inside a delivery.
 type Partition struct {
-	Source  string // MainSource
+	Source  string // its name in the configuration
 	Topic   string
 	Number  int32
 	Cluster string // the ARN of the MSK cluster; "" where the delivery does not say

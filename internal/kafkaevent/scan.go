@@ -21,6 +21,7 @@ import (
 type Event struct {
 	Source     string             // eventSource: "aws:kafka" or "SelfManagedKafka"
 	ARN        string             // eventSourceArn, the MSK cluster; "" for self-managed Kafka
+	Brokers    string             // bootstrapServers: addresses, separated by commas
 	Records    []kafka.Record     // by topic, partition, offset
 	Partitions []*kafka.Partition // of the records, each once, in the order of their first record in the event
 }
@@ -52,6 +53,13 @@ func Scan(payload []byte) (*Event, error) {
 		p.Cluster = s.event.ARN
 	}
 	return s.event, nil
+}
+
+// SetSource gives all records a source of another name.
+func (e *Event) SetSource(name string) {
+	for _, p := range e.Partitions {
+		p.Source = name
+	}
 }
 
 type scanner struct {
@@ -91,6 +99,8 @@ func (s *scanner) eventMember(name []byte) (err error) {
 		s.event.Source, err = s.optionalString()
 	case "eventSourceArn":
 		s.event.ARN, err = s.optionalString()
+	case "bootstrapServers":
+		s.event.Brokers, err = s.optionalString()
 	case "records":
 		if s.peek() != '{' {
 			return errNoRecords

@@ -43,7 +43,7 @@ func TestScanReadsARecord(t *testing.T) {
 	}
 	part := &kafka.Partition{Source: "main", Topic: "my-topic", Number: 2147483647, Cluster: "arn:aws:kafka:x"}
 	want := &kafkaevent.Event{
-		Source: "aws:kafka", ARN: "arn:aws:kafka:x",
+		Source: "aws:kafka", ARN: "arn:aws:kafka:x", Brokers: "b-1:9098,b-2:9098",
 		Partitions: []*kafka.Partition{part},
 		Records: []kafka.Record{{
 			Part: part, Offset: 9223372036854775807, Time: 1545084650987,

@@ -8,7 +8,6 @@ import (
 
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/ingest"
-	"github.com/frazil/frazil/internal/kafkaevent"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/source"
 	"github.com/frazil/frazil/internal/local/stack"
@@ -56,9 +55,5 @@ func send(ctx context.Context, p *ingest.Pipeline, records []*kgo.Record) error 
 	if err != nil {
 		return err
 	}
-	event, err := kafkaevent.Scan(payload)
-	if err != nil {
-		return err
-	}
-	return p.Deliver(ctx, event.Records)
+	return p.Event(ctx, payload)
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/ingest"
-	"github.com/frazil/frazil/internal/kafkaevent"
 	"github.com/frazil/frazil/internal/local/stack"
 )
 
@@ -72,10 +71,7 @@ func (p *Process) Invoke(ctx context.Context, event []byte, faults ...Fault) err
 	}
 	defer context.AfterFunc(p.life, cancel)()
 	p.line.Meet(cancel, faults...)
-	read, err := kafkaevent.Scan(bytes.Clone(event))
-	if err == nil {
-		err = p.pipeline.Deliver(ctx, read.Records)
-	}
+	err := p.pipeline.Event(ctx, bytes.Clone(event))
 	if p.Dead() {
 		return ErrKilled
 	}

@@ -117,9 +117,10 @@ func byFrazil(s *table.Snapshot) bool {
 func offsets(l *ledger.Ledger) map[string]map[int32]int64 {
 	out := map[string]map[int32]int64{}
 	for _, t := range l.Topics() {
-		out[t.Name] = map[int32]int64{}
+		name := ledger.SourceAndTopic(t.Source, t.Name)
+		out[name] = map[int32]int64{}
 		for p, m := range t.Marks {
-			out[t.Name][p] = m.Next
+			out[name][p] = m.Next
 		}
 	}
 	return out

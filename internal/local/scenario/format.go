@@ -59,6 +59,7 @@ type Row map[string]yaml.Node
 // Entry is one step: exactly one of its members is there.
 type Entry struct {
 	Records  []Record     `yaml:"records"`
+	Brokers  string       `yaml:"brokers"` // where the records come from; default: scenario:9092
 	Replay   *int         `yaml:"replay"`
 	Fault    *fault.Fault `yaml:"fault"` // what the next invocation meets
 	Alter    *Alter       `yaml:"alter"`

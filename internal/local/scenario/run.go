@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,7 +158,7 @@ func (e *Entry) event() ([]byte, error) {
 		}
 		records = append(records, r)
 	}
-	return source.Event(records, source.Origin{Brokers: "scenario:9092"})
+	return source.Event(records, source.Origin{Brokers: cmp.Or(e.Brokers, "scenario:9092")})
 }
 
 // invoke has the process apply an event. It begins when the first one comes, and anew when it was killed.
