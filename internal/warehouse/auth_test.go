@@ -34,6 +34,9 @@ func (p *parts) guard(t *testing.T) *guard {
 	mux.HandleFunc("POST /v1/oauth/tokens", g.give)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		g.mu.Lock()
+		if r.Header.Get("X-Amz-Date")+r.Header.Get("X-Other") != "" {
+			t.Error("the catalog's settings have added to a request")
+		}
 		pass, settings := r.Header.Get("Authorization") == "Bearer "+g.token, g.config
 		if !pass {
 			g.refused++
@@ -222,7 +225,7 @@ func TestACatalogCannotRedirectRequestsOrCredentials(t *testing.T) {
 	p.config.Auth = config.Auth{Type: "bearer", Token: "ssm:/lake/token"}
 	for _, layer := range []string{"defaults", "overrides"} {
 		g.config = fmt.Sprintf(`{%q: {"token":"other","credential":"a:b","oauth2-server-uri":"%[2]s/t","rest.sigv4-enabled":"true","rest.signing-region":"x",
-			"header.Authorization":"Bearer other","s3.endpoint":"%[2]s","s3.access-key-id":"other","client.region":"other","warehouse":"other"}}`, layer, elsewhere.URL)
+			"header.Authorization":"Bearer other","header.X-Other":"1","s3.endpoint":"%[2]s","s3.access-key-id":"other","client.region":"other","warehouse":"other"}}`, layer, elsewhere.URL)
 		w := p.open(t)
 		if layer == "defaults" {
 			create(t, w, nil)
