@@ -9,6 +9,7 @@ RACE ?= $(if $(filter 1,$(shell go env CGO_ENABLED)),-race)
 FUZZTIME ?= 30s
 BENCHTIME ?= 1s
 OUT ?= /dev/null
+N ?= 10000
 
 CACHE := .cache
 CI_PROGRAMS := $(patsubst %/main.go,./%,$(wildcard .ci/*/main.go .ci/*/*/main.go))
@@ -106,6 +107,10 @@ $(CACHE)/%.stamp:
 	python3 -m venv --clear $(CACHE)/$*
 	$(CACHE)/$*/bin/pip install --quiet --no-compile --disable-pip-version-check -r $<
 	@touch $@
+
+.PHONY: soak
+soak: # @HELP Live through N (10000) faulted invocations from SEED on (a random one) and compare the tables with plain maps.
+	@GOGC=300 go run ./localstack soak -n $(N) $(if $(SEED),-seed $(SEED))
 
 .PHONY: rie
 rie: dist/merge-amd64/bootstrap $(CACHE)/bin/aws-lambda-rie # @HELP Give the sample events to the built function behind AWS's Runtime Interface Emulator.

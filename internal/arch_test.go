@@ -143,7 +143,7 @@ func TestFunctionsAndLocalstackAreWiring(t *testing.T) {
 	const reason = "it is wiring and holds no part of the flow itself"
 	allowed := map[string][]string{
 		"functions/merge": {"internal/config", "internal/ingest", "internal/warehouse"},
-		"localstack":      {"internal/local/demo", "internal/local/owner", "internal/local/scenario", "internal/local/stack"},
+		"localstack":      {"internal/local/demo", "internal/local/owner", "internal/local/scenario", "internal/local/soak", "internal/local/stack"},
 	}
 	for _, p := range sources(t) {
 		if within(p.dir, []string{"internal", ".ci"}) {

@@ -1,6 +1,6 @@
 // Localstack runs frazil on one machine: a demo, a stack to play with, and scenarios.
 //
-//	go run ./localstack <demo|up|produce|rows|snapshots|ledger|dead-letters|scenario> [-h]
+//	go run ./localstack <demo|up|produce|rows|snapshots|ledger|dead-letters|scenario|soak> [-h]
 package main
 
 import (
@@ -57,6 +57,7 @@ var commands = []command{
 	{"ledger", "[set|accept] TABLE …", "print which offsets a table holds; set TABLE [SOURCE/]TOPIC PARTITION=OFFSET…, or accept TABLE what a roll-back took", runLedger},
 	{"dead-letters", "", "list the records that could not be applied by reason, or show one", runDeadLetters},
 	{"scenario", "FILE…", "run scenario files and say how they differ", runScenarios},
+	{"soak", "", "live through random faults and compare the tables with plain maps", runSoak},
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out *os.File) error {

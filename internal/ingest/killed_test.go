@@ -2,7 +2,6 @@ package ingest_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -22,11 +21,12 @@ type binary struct {
 func (b *binary) Invoke(ctx context.Context, event []byte, faults ...fault.Fault) error {
 	b.line.Meet(func() {}, faults...)
 	result, err := b.Function.Invoke(ctx, event)
+	b.line.Settle()
 	if err == nil && result.FunctionError != nil {
 		err = result.FunctionError
 	}
 	if left := b.line.Left(); len(left) > 0 {
-		return errors.Join(fmt.Errorf("%w: %v", fault.ErrUnmet, left), err)
+		return &fault.Unmet{Faults: left, Result: err}
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func trials() (all []*trial) {
 			for _, at := range fault.Points {
 				f := fault.Fault{At: at, Kind: kind}
 				catalogs := at == fault.Commit || at == fault.Reload
-				if after == sameProcess && f.Kills() || kind == fault.Throttled && !catalogs { // which a store does as Unavailable
+				if f.Check() != nil || after == sameProcess && f.Kills() || kind == fault.Throttled && !catalogs { // which a store does as Unavailable
 					continue
 				}
 				scripts := [][]fault.Fault{{f}}
@@ -134,8 +134,9 @@ func (t *trial) meet(ctx context.Context, p process) error {
 		chapters = [][]step{first, second}
 	}
 	err := p.Invoke(ctx, eventOf(slices.Concat(chapters...)), t.script...)
-	if errors.Is(err, fault.ErrUnmet) {
-		return err
+	var unmet *fault.Unmet
+	if errors.As(err, &unmet) {
+		return unmet
 	}
 	got, readErr := t.rows(ctx)
 	if readErr != nil {

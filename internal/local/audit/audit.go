@@ -15,6 +15,8 @@ import (
 
 // Auditor looks at one table.
 type Auditor struct {
+	RolledBack bool // the table was rolled back: snapshots may be none of main's
+
 	lake  *lake.Lake
 	store *objects.Server
 	fs    *objectio.FS
@@ -38,8 +40,8 @@ type Report struct {
 	Faults    []string         // what is wrong
 	Orphans   []string         // addresses of files below the table's location that never were part of it
 	Ledger    map[string]int64 // the next offset of each topic-partition, as orders-0
-	Snapshots int
-	ByFrazil  int // of them
+	Snapshots int              // on main
+	ByFrazil  int              // of them
 }
 
 func (r *Report) add(format string, args ...any) {
@@ -54,10 +56,9 @@ func (a *Auditor) Audit(ctx context.Context) (*Report, error) {
 	}
 	meta, r := t.Metadata(), &Report{}
 	a.chain(meta, r)
-	snapshots := meta.Snapshots()
-	for i := range snapshots {
-		if err := a.snapshot(meta, &snapshots[i], r); err != nil {
-			r.add("snapshot %d: %v", snapshots[i].SnapshotID, err)
+	for _, s := range meta.Snapshots() {
+		if err := a.snapshot(meta, &s, r); err != nil {
+			r.add("snapshot %d: %v", s.SnapshotID, err)
 		}
 	}
 	if r.Ledger, err = a.ledger(meta, r); err != nil {
@@ -67,30 +68,37 @@ func (a *Auditor) Audit(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
+// main are the snapshots of the main branch as far as the table has them, the oldest first.
+func main(meta table.Metadata) (line []table.Snapshot) {
+	for s := meta.CurrentSnapshot(); s != nil; {
+		line = append(line, *s)
+		if s.ParentSnapshotID == nil {
+			break
+		}
+		s = meta.SnapshotByID(*s.ParentSnapshotID)
+	}
+	slices.Reverse(line)
+	return line
+}
+
 // chain checks that the snapshots are one line that ends with main.
 func (a *Auditor) chain(meta table.Metadata, r *Report) {
-	snapshots := meta.Snapshots()
-	slices.SortFunc(snapshots, func(x, y table.Snapshot) int { return int(x.SequenceNumber - y.SequenceNumber) })
-	r.Snapshots = len(snapshots)
-	for i, s := range snapshots {
+	line := main(meta)
+	r.Snapshots = len(line)
+	if all := len(meta.Snapshots()); all != len(line) && !a.RolledBack {
+		r.add("of %d snapshots %d are on main", all, len(line))
+	}
+	for i, s := range line {
 		if byFrazil(&s) {
 			r.ByFrazil++
 		}
-		if i == 0 {
-			continue
-		}
-		before := snapshots[i-1]
 		switch {
-		case s.SequenceNumber == before.SequenceNumber:
-			r.add("snapshots %d and %d have one sequence number", before.SnapshotID, s.SnapshotID)
-		case s.ParentSnapshotID == nil || *s.ParentSnapshotID != before.SnapshotID:
-			r.add("snapshot %d does not build on %d, the one before it", s.SnapshotID, before.SnapshotID)
-		case s.TimestampMs < before.TimestampMs:
+		case i == 0:
+		case s.SequenceNumber <= line[i-1].SequenceNumber:
+			r.add("snapshot %d has the sequence number %d, its parent %d", s.SnapshotID, s.SequenceNumber, line[i-1].SequenceNumber)
+		case s.TimestampMs < line[i-1].TimestampMs:
 			r.add("snapshot %d is older than its parent", s.SnapshotID)
 		}
-	}
-	if head := meta.CurrentSnapshot(); len(snapshots) > 0 && (head == nil || head.SnapshotID != snapshots[len(snapshots)-1].SnapshotID) {
-		r.add("main is not the newest snapshot")
 	}
 }
 

@@ -1,10 +1,10 @@
 package audit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/apache/iceberg-go/table"
@@ -20,6 +20,15 @@ type topic struct {
 	Next       []int64 `json:"next"`
 }
 
+// Ledger is the next offset of each topic-partition.
+func (a *Auditor) Ledger(ctx context.Context) (map[string]int64, error) {
+	t, err := a.lake.Load(ctx, a.table)
+	if err != nil {
+		return nil, err
+	}
+	return a.ledger(t.Metadata(), &Report{})
+}
+
 // ledger reads the table's ledger, and follows its copies from snapshot to snapshot: each of frazil's moves some partition
 // forward and none back, or its records were applied before.
 func (a *Auditor) ledger(meta table.Metadata, r *Report) (map[string]int64, error) {
@@ -33,7 +42,7 @@ func (a *Auditor) ledger(meta table.Metadata, r *Report) (map[string]int64, erro
 		}
 	}
 	at := map[string]int64{}
-	for _, s := range slices.SortedFunc(slices.Values(meta.Snapshots()), func(x, y table.Snapshot) int { return int(x.SequenceNumber - y.SequenceNumber) }) {
+	for _, s := range main(meta) {
 		if !byFrazil(&s) {
 			continue
 		}
@@ -52,6 +61,9 @@ func (a *Auditor) ledger(meta table.Metadata, r *Report) (map[string]int64, erro
 			r.add("snapshot %d applies what was applied", s.SnapshotID)
 		}
 		maps.Copy(at, copied)
+	}
+	if a.RolledBack { // then the copies hold, until the next commit
+		return at, nil
 	}
 	for p, next := range at {
 		if now[p] != next {

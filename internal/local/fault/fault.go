@@ -32,6 +32,7 @@ const (
 	Refused     Kind = "refused"     // a commit by a conflict, all else as forbidden: proven not to be done
 	Unavailable Kind = "unavailable" // 503: not done, as it happens
 	Throttled   Kind = "throttled"   // as Glue throttles
+	Late        Kind = "late"        // of commits: 504, and done all the same when the next commit arrives
 	Then504     Kind = "applied-then-504"
 	ThenReset   Kind = "applied-then-reset"
 	Hang        Kind = "hang"
@@ -49,12 +50,12 @@ type Fault struct {
 // Points and Kinds are all of them.
 var (
 	Points = []Point{Data, Deletes, Manifest, List, Commit, Reload, DeadLetter}
-	Kinds  = []Kind{Refused, Unavailable, Throttled, Then504, ThenReset, Hang, ThenHang, Kill, ThenKill}
+	Kinds  = []Kind{Refused, Unavailable, Throttled, Late, Then504, ThenReset, Hang, ThenHang, Kill, ThenKill}
 )
 
 // Check refuses faults that do not exist.
 func (f Fault) Check() error {
-	if !slices.Contains(Points, f.At) || !slices.Contains(Kinds, f.Kind) {
+	if !slices.Contains(Points, f.At) || !slices.Contains(Kinds, f.Kind) || f.Kind == Late && f.At != Commit {
 		return fmt.Errorf("a fault at %s of kind %s does not exist", f.At, f.Kind)
 	}
 	return nil
@@ -79,6 +80,7 @@ func atCatalog(op catalog.Op, r *http.Request) catalog.Fault {
 	if l == nil || point == "" {
 		return catalog.Fault{}
 	}
+	l.arrived(r, point)
 	switch l.meet(r, point, Kinds...) {
 	case Refused:
 		return catalog.Refuse(map[Point]int{Commit: http.StatusConflict, Reload: http.StatusForbidden}[point])
@@ -86,6 +88,9 @@ func atCatalog(op catalog.Op, r *http.Request) catalog.Fault {
 		return catalog.Refuse(http.StatusServiceUnavailable)
 	case Throttled:
 		return catalog.Throttle()
+	case Late:
+		l.delay()
+		return catalog.Refuse(http.StatusGatewayTimeout)
 	case Then504:
 		return catalog.ApplyThenStatus(http.StatusGatewayTimeout)
 	case ThenReset, ThenKill:

@@ -1,13 +1,17 @@
 package fault
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/stack"
 )
 
@@ -17,10 +21,13 @@ type Line struct {
 
 	server *http.Server
 	kill   func()
+	busy   sync.RWMutex // read-locked by each request that is being served
 
-	mu     sync.Mutex
-	script []Fault
-	expire func() // the deadline of the invocation under way has come
+	mu      sync.Mutex
+	script  []Fault
+	expire  func()            // the deadline of the invocation under way has come
+	between func(path string) // what happens when the next commit has arrived and is not served yet
+	last    func()            // serves the last request to the catalog once more
 }
 
 // NewLine lays a line. kill ends the process at its end, at once and without a last word; it need not wait.
@@ -36,10 +43,16 @@ func NewLine(parts *stack.Stack, kill func()) (*Line, error) {
 	l := &Line{Endpoints: stack.Endpoints{Store: address, Catalog: address}, kill: kill, expire: func() {}}
 	l.server = &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if strings.HasPrefix(r.URL.Path, "/v1/") {
-				parts.Catalog.ServeHTTP(w, r)
-			} else {
+			l.busy.RLock()
+			defer l.busy.RUnlock()
+			if !strings.HasPrefix(r.URL.Path, "/v1/") {
 				parts.Objects.ServeHTTP(w, r)
+				return
+			}
+			if body, err := io.ReadAll(r.Body); err == nil {
+				l.doAgain(parts.Catalog, r, body)
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				parts.Catalog.ServeHTTP(w, r)
 			}
 		}),
 		BaseContext: func(net.Listener) context.Context { return context.WithValue(context.Background(), end{}, l) },
@@ -59,12 +72,59 @@ func lineOf(r *http.Request) *Line {
 // Cut ends the line: what has not arrived yet never will.
 func (l *Line) Cut() { _ = l.server.Close() }
 
+// Settle waits until what has arrived is done. The process may be gone by then.
+func (l *Line) Settle() {
+	l.busy.Lock()
+	defer l.busy.Unlock()
+}
+
 // Meet chooses the faults of the next requests, in the order in which they come about, and expire, which is called when a
 // request hangs that the invocation shall not outlive.
 func (l *Line) Meet(expire func(), faults ...Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.script, l.expire = slices.Clone(faults), expire
+}
+
+// Between has something happen when the next commit has arrived and nothing is done about it yet. Its path ends with the
+// table's name.
+func (l *Line) Between(do func(path string)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.between = do
+}
+
+// arrived runs what Between was given, once.
+func (l *Line) arrived(r *http.Request, at Point) {
+	if at != Commit {
+		return
+	}
+	l.mu.Lock()
+	do := l.between
+	l.between = nil
+	l.mu.Unlock()
+	if do != nil {
+		do(r.URL.Path)
+	}
+}
+
+// doAgain makes last of a request.
+func (l *Line) doAgain(c *catalog.Server, r *http.Request, body []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = func() {
+		late := r.Clone(context.Background()) // which is on no line
+		late.Body = io.NopCloser(bytes.NewReader(body))
+		c.ServeHTTP(httptest.NewRecorder(), late)
+	}
+}
+
+// delay has the request at hand be done when the next commit arrives.
+func (l *Line) delay() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last := l.last
+	l.between = func(string) { last() }
 }
 
 // Left are the faults that were not met.

@@ -15,18 +15,25 @@ import (
 
 // Process is a process of frazil, without a binary: a pipeline at the end of a line. It takes one invocation at a time.
 type Process struct {
-	line     *Line
+	*Line
 	pipeline *ingest.Pipeline
 
 	life context.Context
 	end  context.CancelCauseFunc
 }
 
-// Errors of invocations that did not get to their end.
-var (
-	ErrKilled = errors.New("the process was killed")
-	ErrUnmet  = errors.New("the invocation met no such request")
-)
+// ErrKilled is an invocation whose process ended.
+var ErrKilled = errors.New("the process was killed")
+
+// Unmet is an invocation that came to its end without all of its faults.
+type Unmet struct {
+	Faults []Fault
+	Result error // its own
+}
+
+func (e *Unmet) Error() string {
+	return fmt.Sprintf("the invocation met no such request: %v (its result: %v)", e.Faults, e.Result)
+}
 
 // Start begins a process with a configuration whose catalog main is that of the parts, as CatalogConfig says it.
 func Start(parts *stack.Stack, c *config.Config) (*Process, error) {
@@ -41,7 +48,7 @@ func Start(parts *stack.Stack, c *config.Config) (*Process, error) {
 	main.Properties["s3.endpoint"] = line.Store
 	own.Catalogs = maps.Clone(c.Catalogs)
 	own.Catalogs["main"] = main
-	p.line = line
+	p.Line = line
 	if p.pipeline, err = ingest.New(&own, slog.New(slog.DiscardHandler)); err != nil {
 		line.Cut()
 		return nil, err
@@ -51,7 +58,7 @@ func Start(parts *stack.Stack, c *config.Config) (*Process, error) {
 
 // Kill ends the process. Nothing that it still does gets to the parts.
 func (p *Process) Kill() {
-	p.line.Cut()
+	p.Cut()
 	p.end(ErrKilled)
 }
 
@@ -59,7 +66,7 @@ func (p *Process) Kill() {
 func (p *Process) Dead() bool { return p.life.Err() != nil }
 
 // Invoke does what the function does with an event, and meets faults on the way. It is ErrKilled where one of them ended
-// the process, and ErrUnmet where the invocation came to its end without all of them.
+// the process, and an *Unmet where the invocation came to its end without all of them.
 func (p *Process) Invoke(ctx context.Context, event []byte, faults ...Fault) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -70,13 +77,14 @@ func (p *Process) Invoke(ctx context.Context, event []byte, faults ...Fault) err
 		}
 	}
 	defer context.AfterFunc(p.life, cancel)()
-	p.line.Meet(cancel, faults...)
+	p.Meet(cancel, faults...)
 	err := p.pipeline.Event(ctx, bytes.Clone(event))
+	p.Settle()
 	if p.Dead() {
 		return ErrKilled
 	}
-	if left := p.line.Left(); len(left) > 0 {
-		return errors.Join(fmt.Errorf("%w: %v", ErrUnmet, left), err)
+	if left := p.Left(); len(left) > 0 {
+		return &Unmet{left, err}
 	}
 	return err
 }

@@ -175,8 +175,9 @@ func (w *world) invoke(ctx context.Context, event []byte) (invoked, err error) {
 
 // met is the result of an invocation, unless it missed a fault: that is a scenario without bite.
 func met(result error) (invoked, err error) {
-	if errors.Is(result, fault.ErrUnmet) {
-		return nil, result
+	var unmet *fault.Unmet
+	if errors.As(result, &unmet) {
+		return nil, unmet
 	}
 	return result, nil
 }

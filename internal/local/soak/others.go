@@ -1,0 +1,126 @@
+package soak
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	icetable "github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/local/lake"
+)
+
+// others has an owner or another engine do something with a table.
+func (r *round) others(ctx context.Context) error {
+	t := pick(r, r.tables...)
+	do := pick(r, r.append, r.compact, r.expire, r.addColumn, r.dropColumn, r.repartition, r.rollBack, r.remove)
+	return do(ctx, t)
+}
+
+// meanwhile is others while a table's commit is on its way. It takes nothing away that the commit's delivery may have looked
+// at: that is a race between two writers, in which both orders are right.
+func (r *round) meanwhile(ctx context.Context, path string) error {
+	i := slices.IndexFunc(r.tables, func(t *table) bool { return strings.HasSuffix(path, strings.TrimPrefix(t.spec.Name, "soak.")) })
+	do := pick(r, r.append, r.compact, r.expire, r.addColumn, r.repartition)
+	r.note("  meanwhile:")
+	return do(ctx, r.tables[i])
+}
+
+func (r *round) did(what string, t *table, err error) error {
+	t.touched = true
+	r.note("%s %s: %v", what, t.spec.Name, err)
+	r.figures.count("others: " + what)
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", what, t.spec.Name, err)
+	}
+	return nil
+}
+
+// append inserts a row of one of our keys that the table lacks.
+func (r *round) append(ctx context.Context, t *table) error {
+	id := pick(r, r.sources...).key(r.Rand)
+	if _, there := t.rows[id]; there {
+		return nil
+	}
+	t.rows[id] = values{"n": 5000}
+	return r.did("append", t, r.lake.Append(ctx, t.spec.Name, []lake.Row{{"id": strconv.FormatInt(id, 10), "n": "5000"}}))
+}
+
+// remove deletes a row, from a table without delete files: iceberg-go brings back rows that they have deleted.
+func (r *round) remove(ctx context.Context, t *table) error {
+	kinds, err := r.lake.Deletes(ctx, t.spec.Name)
+	if err != nil || len(kinds) > 0 || len(t.rows) == 0 {
+		return err
+	}
+	id := slices.Sorted(maps.Keys(t.rows))[r.IntN(len(t.rows))]
+	delete(t.rows, id)
+	return r.did("delete", t, r.lake.Delete(ctx, t.spec.Name, []lake.Row{{"id": strconv.FormatInt(id, 10)}}, lake.Rewrite))
+}
+
+func (r *round) compact(ctx context.Context, t *table) error {
+	if len(t.rows) == 0 {
+		return nil
+	}
+	return r.did("compact", t, r.lake.Compact(ctx, t.spec.Name))
+}
+
+func (r *round) expire(ctx context.Context, t *table) error {
+	if r.rolls || r.profile.KeepsAll || r.profile.Catalog.CurrentOnly {
+		return nil
+	}
+	return r.did("expire", t, r.lake.Expire(ctx, t.spec.Name, 1+r.IntN(3)))
+}
+
+func (r *round) repartition(ctx context.Context, t *table) error {
+	return r.did("repartition", t, r.lake.Repartition(ctx, t.spec.Name, r.partition()))
+}
+
+func (r *round) addColumn(ctx context.Context, t *table) error {
+	t.columns = append(t.columns, fmt.Sprintf("c%d", r.Uint32())) // of a name that was not there before
+	return r.did("add column", t, r.alter(ctx, t))
+}
+
+func (r *round) dropColumn(ctx context.Context, t *table) error {
+	if len(t.columns) == 0 {
+		return nil
+	}
+	t.columns = slices.Clone(t.columns[1:])
+	return r.did("drop column", t, r.alter(ctx, t))
+}
+
+func (r *round) alter(ctx context.Context, t *table) error {
+	columns := slices.Clone(t.spec.Columns)
+	for _, c := range t.columns {
+		columns = append(columns, lake.Column{Name: c, Type: "long"})
+	}
+	return r.lake.Alter(ctx, t.spec.Name, columns)
+}
+
+// rollBack takes the table to a snapshot before. Its oracle goes with it, and what has been applied since is delivered again.
+func (r *round) rollBack(ctx context.Context, t *table) error {
+	if !r.rolls {
+		return nil
+	}
+	head, err := r.lake.Load(ctx, t.spec.Name)
+	if err != nil {
+		return err
+	}
+	ancestors := icetable.AncestorsOf(head.CurrentSnapshot().SnapshotID, head.Metadata().SnapshotByID)
+	if len(ancestors) < 3 {
+		return nil
+	}
+	n := 1 + r.IntN(min(3, len(ancestors)-2))
+	was, known := t.past[ancestors[n].SnapshotID]
+	if !known { // of the two commits of a step only the later is
+		return nil
+	}
+	t.rows = map[int64]values{}
+	for id, row := range was.rows {
+		t.rows[id] = maps.Clone(row)
+	}
+	t.next = maps.Clone(was.next)
+	t.auditor.RolledBack = true
+	return r.did("roll back", t, r.lake.Rollback(ctx, t.spec.Name, n))
+}

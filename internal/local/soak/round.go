@@ -1,0 +1,208 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/local/audit"
+	"github.com/frazil/frazil/internal/local/fault"
+	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/stack"
+)
+
+// steps are those of a round: few, so that tables stay small and what they cost does not grow.
+const steps = 30
+
+// round is a world with what happens in it.
+type round struct {
+	*rand.Rand
+	seed    uint64
+	figures *figures
+	log     []string
+
+	profile stack.Profile
+	rolls   bool // its tables are rolled back, and never expired, in place of the other way round
+	parts   *stack.Stack
+	config  *config.Config
+	lake    *lake.Lake
+	tables  []*table
+	sources []*part
+	running []*fault.Process
+}
+
+func newRound(seed uint64) *round {
+	r := &round{Rand: rand.New(rand.NewPCG(seed, 5)), seed: seed, figures: &figures{counts: map[string]int{}}}
+	r.profile = stack.Profiles[max(0, r.IntN(2*len(stack.Profiles))-len(stack.Profiles))] // half of them strict
+	r.rolls = r.IntN(3) == 0 && !r.profile.Catalog.CurrentOnly
+	for i := range 1 + r.IntN(5)/2 {
+		t := &table{rows: map[int64]values{}, next: map[string]int64{}, past: map[int64]state{}}
+		t.deletes = pick(r, "position", "rewrite", "equality")
+		t.spec = lake.Spec{
+			Name: fmt.Sprintf("soak.t%d", i), Version: 2 + r.IntN(2), Key: []string{"id"}, Partition: r.partition(),
+			Columns: []lake.Column{{Name: "id", Type: "long", Required: true}, {Name: "n", Type: "long"}},
+		}
+		if r.profile.Name == "nessie" { // which has no version 3
+			t.spec.Version = 2
+		}
+		r.tables = append(r.tables, t)
+	}
+	for i := range len(r.tables) + r.IntN(2) { // one table may have two topics
+		for number := range 1 + r.IntN(2) {
+			r.sources = append(r.sources, &part{
+				topic: fmt.Sprintf("topic%d", i), number: int32(number), table: r.tables[i%len(r.tables)], class: int64(len(r.sources)),
+			})
+		}
+	}
+	return r
+}
+
+func pick[T any](r *round, from ...T) T { return from[r.IntN(len(from))] }
+
+func (r *round) partition() []string {
+	return pick(r, nil, nil, []string{"bucket(3, id)"}, []string{"truncate(100, n)"}, []string{"identity(n)", "bucket(2, id)"})
+}
+
+// note remembers a step for the case that a table differs.
+func (r *round) note(format string, args ...any) { r.log = append(r.log, fmt.Sprintf(format, args...)) }
+
+// tail is what the world is, and its last steps.
+func (r *round) tail() string {
+	head := min(len(r.log), 1+len(r.tables))
+	return strings.Join(slices.Concat(r.log[:head], r.log[max(head, len(r.log)-12):]), "\n")
+}
+
+// play goes through the round.
+func (r *round) play(ctx context.Context) error {
+	if err := r.open(ctx); err != nil {
+		return err
+	}
+	defer r.close()
+	r.note("profile %s", r.profile.Name)
+	for _, t := range r.tables {
+		r.note("%s: %s deletes, format version %d, partitions %v", t.spec.Name, t.deletes, t.spec.Version, t.spec.Partition)
+	}
+	for n := range steps {
+		if err := r.step(ctx); err != nil {
+			return fmt.Errorf("step %d: %w", n, err)
+		}
+		if err := r.check(ctx); err != nil {
+			return fmt.Errorf("step %d: %w", n, err)
+		}
+	}
+	return r.end(ctx)
+}
+
+func (r *round) step(ctx context.Context) error {
+	switch n := r.IntN(20); {
+	case n == 0:
+		return r.replace(r.IntN(len(r.running)))
+	case n < 4:
+		return r.others(ctx)
+	case n < 7:
+		return r.atOnce(ctx)
+	}
+	return r.alone(ctx)
+}
+
+func (r *round) open(ctx context.Context) (err error) {
+	if r.parts, err = stack.StartLake(); err != nil {
+		return err
+	}
+	r.parts.Play(r.profile)
+	main := r.parts.CatalogConfig()
+	doc := fmt.Sprintf("catalogs: {main: {uri: %q, warehouse: %q}}\ndead_letter: s3://%s/dead\nroutes:\n", main.URI, main.Warehouse, stack.Bucket)
+	routed := map[string]bool{}
+	for _, p := range r.sources {
+		if !routed[p.topic] {
+			doc += fmt.Sprintf("  - {topics: [%s], table: \"main:%s\", format: debezium, deletes: %s, absent: \"null\", unknown_columns: ignore}\n", p.topic, p.table.spec.Name, p.table.deletes)
+		}
+		routed[p.topic] = true
+	}
+	if r.config, err = config.Parse([]byte(doc)); err != nil {
+		return err
+	}
+	r.config.Catalogs["main"] = main
+	if r.lake, err = lake.Open(ctx, main); err != nil {
+		return err
+	}
+	for _, t := range r.tables {
+		t.auditor = audit.New(r.lake, r.parts.Objects, t.spec.Name)
+		t.rows[1000], t.touched = values{"n": 1}, true // without a snapshot Nessie is not safe
+		if err := errors.Join(r.lake.Create(ctx, t.spec), r.lake.Append(ctx, t.spec.Name, []lake.Row{{"id": "1000", "n": "1"}})); err != nil {
+			return err
+		}
+	}
+	for range 3 {
+		p, err := fault.Start(r.parts, r.config)
+		if err != nil {
+			return err
+		}
+		r.running = append(r.running, p)
+	}
+	return r.check(ctx)
+}
+
+func (r *round) close() {
+	for _, p := range r.running {
+		p.Kill()
+	}
+	r.parts.Close()
+}
+
+// replace ends a process and begins another.
+func (r *round) replace(i int) error {
+	r.running[i].Kill()
+	p, err := fault.Start(r.parts, r.config)
+	if err == nil {
+		r.running[i] = p
+	}
+	return err
+}
+
+// check compares the tables that something happened to with their oracles.
+func (r *round) check(ctx context.Context) error {
+	for _, t := range r.tables {
+		if !t.touched {
+			continue
+		}
+		t.touched = false
+		if err := t.compare(ctx, r.lake); err != nil {
+			return err
+		}
+		if err := t.keep(ctx, r.lake); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end delivers what is left, and looks at everything.
+func (r *round) end(ctx context.Context) error {
+	for range 2 { // and again: nothing may come of it
+		var all []slice
+		for _, p := range r.sources {
+			all = append(all, slice{p, 0, int64(len(p.events))})
+		}
+		if err := r.invoke(ctx, r.running[0], all); err != nil {
+			return fmt.Errorf("at the end: %w", err)
+		}
+		if err := errors.Join(r.settle(ctx, all, nil), r.check(ctx)); err != nil {
+			return fmt.Errorf("at the end: %w", err)
+		}
+	}
+	for _, t := range r.tables {
+		report, err := t.auditor.Audit(ctx)
+		if err != nil {
+			return err
+		}
+		if len(report.Faults) > 0 {
+			return errors.New(strings.Join(slices.Compact(report.Faults), "\n"))
+		}
+	}
+	return r.letters()
+}
