@@ -65,7 +65,7 @@ func (f Fault) Check() error {
 func (f Fault) Kills() bool { return f.Kind == Kill || f.Kind == ThenKill }
 
 // Patience is the time of an invocation whose commit hangs. A commit starts with 6 seconds left and waits until 3 are.
-const Patience = 8 * time.Second
+const Patience = 12 * time.Second
 
 // patient reports whether the invocation that meets the fault waits for its deadline.
 func (f Fault) patient() bool { return f.At == Commit && f.hangs() }

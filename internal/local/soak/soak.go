@@ -35,12 +35,15 @@ func Run(ctx context.Context, o Options) error {
 		g.Go(func() error {
 			r := newRound(o.Seed + uint64(n))
 			err := r.play(ctx)
-			if err != nil && ctx.Err() == nil {
+			switch {
+			case ctx.Err() != nil: // another one differs, or somebody has had enough
+				return ctx.Err()
+			case err != nil:
 				fmt.Fprintf(o.Out, "seed %d differs: %v\nits last steps:\n%s\nagain: go run ./localstack soak -seed %d -rounds 1\n", r.seed, err, r.tail(), r.seed)
 				return ErrDiffers
 			}
 			total.add(r.figures)
-			return err
+			return nil
 		})
 	}
 	err := g.Wait()
