@@ -152,8 +152,9 @@ func deliver(ctx context.Context, p *ingest.Pipeline, partition int32, from, to 
 	return p.Deliver(ctx, records)
 }
 
-// has checks that the table has the rows 0 to last, each once, as another reader sees it, and that its ledger says so.
-func (b *bench) has(name string, last int64) error {
+// has checks that the table has the rows 0 to last and some others, each once, as another reader sees it, and that its
+// ledger says so.
+func (b *bench) has(name string, last int64, others ...int64) error {
 	_, rows, err := b.lake.Rows(b.ctx, name)
 	if err != nil {
 		return err
@@ -165,7 +166,11 @@ func (b *bench) has(name string, last int64) error {
 	for i := range last + 1 {
 		want = append(want, fmt.Sprint(i))
 	}
+	for _, id := range others {
+		want = append(want, fmt.Sprint(id))
+	}
 	slices.Sort(ids)
+	slices.Sort(want)
 	if !slices.Equal(ids, want) {
 		return fmt.Errorf("the table has the rows %v, want %v", ids, want)
 	}

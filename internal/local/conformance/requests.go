@@ -90,6 +90,8 @@ var requests = []check{
 	}},
 	{"snapshots stay until they are expired", (*bench).keepsHistory},
 	{"a tag and main's retention stay", (*bench).keepsRefs},
+	{"deliveries go on behind another writer, version 2", func(b *bench) error { return b.goesOn(2) }},
+	{"deliveries go on behind another writer, version 3", func(b *bench) error { return b.goesOn(3) }},
 	{"main can be taken back", func(b *bench) error {
 		name, head, err := b.filled(2)
 		if err != nil {
@@ -157,6 +159,35 @@ func (b *bench) send(head *table.Table, s *table.Snapshot) error {
 			table.NewSetSnapshotRefUpdate(table.MainBranch, s.SnapshotID, table.BranchRef, 0, 0, 0),
 		})
 	return err
+}
+
+// goesOn has another writer commit between deliveries to one process and to new ones.
+func (b *bench) goesOn(version int) error {
+	name, err := b.table(version)
+	if err != nil {
+		return err
+	}
+	same := b.process(name)
+	for id := range int64(4) {
+		if id == 1 || id == 3 {
+			if err := b.lake.Append(b.ctx, name, []lake.Row{{"id": fmt.Sprint(10 + id)}}); err != nil {
+				return err
+			}
+		}
+		p := same
+		if id == 2 {
+			p = b.process(name)
+		}
+		if err := give(b.ctx, p, 0, id); err != nil {
+			return err
+		}
+	}
+	for _, id := range []int64{11, 13} { // the other writer's
+		if err := deliver(b.ctx, same, 1, id, id); err != nil {
+			return err
+		}
+	}
+	return b.has(name, 3, 11, 13)
 }
 
 func (b *bench) headIs(name string, id int64) error {
