@@ -28,12 +28,15 @@ type Store interface {
 // Two ways in which an attempt ends without having landed.
 var (
 	// ErrRejected: the catalog refused the attempt since the table has moved on; it never will land. Its files are
-	// gone, unless the catalog has forgotten too much history to prove that. A new attempt from a new head may land.
+	// gone, unless the table as it is read does not prove that. A new attempt from a new head may land.
 	ErrRejected = errors.New("the table changed meanwhile")
 	// ErrUnknown: the attempt may still land. Its files stay. A new attempt on the same parent is safe, since one
 	// of the two loses.
 	ErrUnknown = errors.New("the outcome of the commit is unknown")
 )
+
+// errElsewhere: something on the way, which redirects requests or keeps copies of answers, has answered in the catalog's place.
+var errElsewhere = errors.New("the answer to the commit is a table that does not have it")
 
 // reserve is the time kept from the invocation's for learning a commit's outcome. A commit has to start with as much again.
 const reserve = 3 * time.Second
@@ -55,7 +58,10 @@ func (a *Attempt) Publish(ctx context.Context, c Catalog, s Store) (*table.Table
 	defer cancel()
 	after, err := c.Commit(post, a.table, a.requirements, a.updates)
 	if err == nil {
-		return after, nil
+		if in, _ := a.in(after.Metadata()); in {
+			return after, nil
+		}
+		err = errElsewhere
 	}
 	return a.settle(ctx, c, s, err)
 }
@@ -84,11 +90,12 @@ func (a *Attempt) settle(ctx context.Context, c Catalog, s Store, err error) (*t
 		return nil, fmt.Errorf("%w: %w; reload: %w", ErrUnknown, err, loadErr)
 	}
 	in, certain := a.in(now.Metadata())
+	refused := a.refusedBy(now.Metadata())
 	switch {
 	case in:
 		return now, nil
-	case errors.Is(err, rest.ErrCommitFailed), errors.Is(err, rest.ErrBadRequest) && a.refusedBy(now.Metadata()):
-		if certain {
+	case errors.Is(err, rest.ErrCommitFailed), errors.Is(err, rest.ErrBadRequest) && refused:
+		if certain && refused { // else the table may have been read from a copy that is older than the attempt
 			a.discard(ctx, s)
 		}
 		return nil, fmt.Errorf("%w: %w", ErrRejected, err)

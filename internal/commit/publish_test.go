@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/commit"
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/local/catalog"
@@ -27,6 +28,7 @@ type world struct {
 	testing.TB
 	objects *objects.Server
 	catalog *catalog.Server
+	at      config.Catalog
 	*warehouse.Warehouse
 }
 
@@ -37,11 +39,11 @@ func newWorld(t *testing.T) world {
 		t.Fatal(err)
 	}
 	t.Cleanup(parts.Close)
-	w, at := world{TB: t, objects: parts.Objects, catalog: parts.Catalog}, parts.CatalogConfig()
-	l, err := lake.Open(t.Context(), at)
+	w := world{TB: t, objects: parts.Objects, catalog: parts.Catalog, at: parts.CatalogConfig()}
+	l, err := lake.Open(t.Context(), w.at)
 	w.must(err)
 	w.must(l.Create(t.Context(), lake.Spec{Name: "shop.orders", Columns: []lake.Column{{Name: "id", Type: "long", Required: true}}, Key: []string{"id"}}))
-	w.Warehouse, err = warehouse.Open(t.Context(), "main", at)
+	w.Warehouse, err = warehouse.Open(t.Context(), "main", w.at)
 	w.must(err)
 	return w
 }
@@ -142,7 +144,7 @@ func TestHowAnAttemptThatDidNotLandEnds(t *testing.T) {
 		kept         bool
 	}{
 		"refused, and the table cannot be seen": {catalog.Refuse(http.StatusConflict), catalog.Refuse(http.StatusServiceUnavailable), commit.ErrUnknown, true},
-		"refused by a head that has not moved":  {catalog.Refuse(http.StatusConflict), catalog.Fault{}, commit.ErrRejected, false},
+		"refused by a head that has not moved":  {catalog.Refuse(http.StatusConflict), catalog.Fault{}, commit.ErrRejected, true},
 		"no answer":                             {catalog.Refuse(http.StatusGatewayTimeout), catalog.Fault{}, commit.ErrUnknown, true},
 		"throttled":                             {catalog.Refuse(http.StatusTooManyRequests), catalog.Fault{}, commit.ErrUnknown, true},
 		"not allowed":                           {catalog.Refuse(http.StatusForbidden), catalog.Fault{}, nil, true},

@@ -202,7 +202,8 @@ func (t *trial) mayLitter() bool {
 		if t.profile.KeepsAll || t.profile.Catalog.CurrentOnly { // nothing can be deleted, or what is to be is not proven
 			return true
 		}
-		return slices.Contains([]fault.Kind{fault.Unavailable, fault.Hang, fault.Kill}, f.Kind)
+		// The refusal is one that nothing in the table explains.
+		return slices.Contains([]fault.Kind{fault.Refused, fault.Unavailable, fault.Hang, fault.Kill}, f.Kind)
 	case fault.Reload, fault.DeadLetter:
 		return false
 	default:
