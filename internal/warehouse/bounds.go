@@ -11,6 +11,7 @@ import (
 // configuration names besides.
 type bounds struct {
 	configured []string // where tables may be; empty: anywhere
+	others     []string // what is no table's
 
 	mu       sync.RWMutex
 	prefixes []string
@@ -22,7 +23,7 @@ func newBounds(locations, prefixes []string) (*bounds, error) {
 		return nil, err
 	}
 	others, err := folders(prefixes)
-	return &bounds{configured: configured, prefixes: others}, err
+	return &bounds{configured: configured, others: others, prefixes: slices.Clone(others)}, err
 }
 
 func folders(locations []string) (out []string, err error) {
@@ -36,7 +37,8 @@ func folders(locations []string) (out []string, err error) {
 	return out, nil
 }
 
-// admit takes a table's location in, unless the configuration does not let tables be there.
+// admit takes a table's location in, unless the configuration does not let tables be there or names a prefix inside of it
+// for something else.
 func (b *bounds) admit(location string) error {
 	folder, err := folder(location)
 	if err != nil {
@@ -44,6 +46,11 @@ func (b *bounds) admit(location string) error {
 	}
 	if len(b.configured) > 0 && !slices.ContainsFunc(b.configured, func(c string) bool { return strings.HasPrefix(folder, c) }) {
 		return fmt.Errorf("its location %s is under none of the catalog's locations", location)
+	}
+	for _, other := range b.others {
+		if strings.HasPrefix(other, folder) {
+			return fmt.Errorf("%s is inside of its location %s: who cleans the table of orphan files would delete what is kept there", other, location)
+		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -101,6 +101,19 @@ func TestOnlyTablesAndDeadLettersAreWritten(t *testing.T) {
 	}
 }
 
+// Dead letters are no files that a table's snapshots reference.
+func TestATableThatHasTheDeadLettersInsideIsRefused(t *testing.T) {
+	t.Parallel()
+	for prefix, ok := range map[string]bool{
+		"s3://frazil/warehouse/shop/orders": false, "s3a://frazil/warehouse/shop/orders/dead": false, "s3://frazil/warehouse/shop/orders-dead": true, "s3://frazil/warehouse": true,
+	} {
+		w := start(t).tableAt(t, "s3://frazil/warehouse/shop/orders", nil, prefix)
+		if _, err := w.Load(t.Context(), ident); ok != (err == nil) || !ok && !strings.Contains(err.Error(), "orphan files") {
+			t.Errorf("%s: %v", prefix, err)
+		}
+	}
+}
+
 // A catalog may send settings and credentials with each table; they move nothing (P10).
 func TestATablesSettingsCannotRedirectTheStore(t *testing.T) {
 	t.Parallel()
