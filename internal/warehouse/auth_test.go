@@ -24,6 +24,7 @@ type guard struct {
 	form    string // of the last request for one
 	expires int    // seconds, as it says
 	config  string // the catalog's settings; empty: its own
+	moved   bool   // they are behind a redirection
 	refused int
 }
 
@@ -37,7 +38,7 @@ func (p *parts) guard(t *testing.T) *guard {
 		if r.Header.Get("X-Amz-Date")+r.Header.Get("X-Other") != "" {
 			t.Error("the catalog's settings have added to a request")
 		}
-		pass, settings := r.Header.Get("Authorization") == "Bearer "+g.token, g.config
+		pass, settings, moved := r.Header.Get("Authorization") == "Bearer "+g.token, g.config, g.moved
 		if !pass {
 			g.refused++
 		}
@@ -46,7 +47,9 @@ func (p *parts) guard(t *testing.T) *guard {
 		case !pass:
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = w.Write([]byte(`{"error":{"message":"who are you","type":"NotAuthorizedException","code":401}}`))
-		case r.URL.Path == "/v1/config" && settings != "":
+		case r.URL.Path == "/v1/config" && moved:
+			http.Redirect(w, r, "/settings", http.StatusFound)
+		case settings != "" && (r.URL.Path == "/v1/config" || r.URL.Path == "/settings"):
 			_, _ = w.Write([]byte(settings))
 		default:
 			p.catalog.ServeHTTP(w, r)
@@ -223,7 +226,10 @@ func TestACatalogCannotRedirectRequestsOrCredentials(t *testing.T) {
 	g := p.guard(t)
 	g.revoke("right")
 	p.config.Auth = config.Auth{Type: "bearer", Token: "ssm:/lake/token"}
-	for _, layer := range []string{"defaults", "overrides"} {
+	for _, layer := range []string{"defaults", "overrides", "Overrides", "moved"} {
+		if g.moved = layer == "moved"; g.moved {
+			layer = "overrides"
+		}
 		g.config = fmt.Sprintf(`{%q: {"token":"other","credential":"a:b","oauth2-server-uri":"%[2]s/t","rest.sigv4-enabled":"true","rest.signing-region":"x",
 			"header.Authorization":"Bearer other","header.X-Other":"1","s3.endpoint":"%[2]s","s3.access-key-id":"other","client.region":"other","warehouse":"other"}}`, layer, elsewhere.URL)
 		w := p.open(t)
@@ -236,6 +242,10 @@ func TestACatalogCannotRedirectRequestsOrCredentials(t *testing.T) {
 		if err := w.Write(t.Context(), "s3://"+stack.Bucket+"/warehouse/"+layer, nil); err != nil {
 			t.Errorf("%s: %v", layer, err)
 		}
+	}
+	g.config = `null`
+	if _, err := warehouse.Open(t.Context(), "main", p.config); err == nil || !strings.Contains(err.Error(), "no JSON object") {
+		t.Errorf("no settings: %v", err)
 	}
 	g.config = fmt.Sprintf(`{"overrides": {"uri":%q}}`, elsewhere.URL)
 	if _, err := p.open(t).Load(t.Context(), ident); err == nil || !strings.Contains(err.Error(), "only its uri is asked") {

@@ -22,7 +22,7 @@ const longest = 1 << 20
 
 func (s settings) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := s.next.RoundTrip(r)
-	if err != nil || answer.StatusCode != http.StatusOK || !strings.HasSuffix(r.URL.Path, "/v1/config") {
+	if err != nil || answer.StatusCode != http.StatusOK || !strings.HasSuffix(asked(r).URL.Path, "/v1/config") {
 		return answer, err
 	}
 	text, err := io.ReadAll(io.LimitReader(answer.Body, longest))
@@ -31,19 +31,31 @@ func (s settings) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(text, &all); err != nil {
+	if err := json.Unmarshal(text, &all); err != nil || all == nil {
 		return nil, fmt.Errorf("the catalog's settings are no JSON object")
 	}
+	kept := map[string]json.RawMessage{} // of the names that are read without regard to case, those that are checked
+	if list, ok := all["endpoints"]; ok {
+		kept["endpoints"] = list
+	}
 	for _, layer := range []string{"defaults", "overrides"} {
-		if all[layer], err = onlyTrusted(all[layer]); err != nil {
+		if kept[layer], err = onlyTrusted(all[layer]); err != nil {
 			return nil, fmt.Errorf("the catalog's settings: %s are no texts", layer)
 		}
 	}
-	if text, err = json.Marshal(all); err != nil {
+	if text, err = json.Marshal(kept); err != nil {
 		return nil, err
 	}
 	answer.Body, answer.ContentLength = io.NopCloser(bytes.NewReader(text)), int64(len(text))
 	return answer, nil
+}
+
+// asked is the request that a client made before it was redirected.
+func asked(r *http.Request) *http.Request {
+	for r.Response != nil && r.Response.Request != nil {
+		r = r.Response.Request
+	}
+	return r
 }
 
 func onlyTrusted(layer json.RawMessage) (json.RawMessage, error) {
