@@ -74,20 +74,14 @@ func cutOff(ctx context.Context, targets []*target) error {
 // them is written (rule 18).
 func (p *Pipeline) judge(targets []*target) error {
 	bad := &badRecords{so: "so nothing of the delivery is committed"}
-	total := 0
 	for _, t := range targets {
 		bad.all = append(bad.all, t.rejected...)
-		total += len(t.records) - t.skipped
 	}
-	letters := p.config.DeadLetter
 	switch {
 	case len(bad.all) == 0:
 		return nil
-	case letters.To != "" && total >= letters.MinRecords && float64(len(bad.all)) > letters.MaxRatio*float64(total):
-		bad.so = fmt.Sprintf("of %d: too many for dead letters (max_ratio), so nothing of the delivery is committed", total)
-		return bad
-	case letters.To != "":
-		return p.wrongFromTheStart(targets)
+	case p.config.DeadLetter.To != "":
+		return refuseLetters(p.config.DeadLetter, targets)
 	case !p.config.ReportFailures:
 		return bad
 	}
@@ -99,9 +93,23 @@ func (p *Pipeline) judge(targets []*target) error {
 	return nil
 }
 
+// refuseLetters refuses dead letters that are no accident (rule 20).
+func refuseLetters(letters config.DeadLetter, targets []*target) error {
+	bad, total := &badRecords{}, 0
+	for _, t := range targets {
+		bad.all = append(bad.all, t.rejected...)
+		total += len(t.records) - t.skipped
+	}
+	if total >= letters.MinRecords && float64(len(bad.all)) > letters.MaxRatio*float64(total) {
+		bad.so = fmt.Sprintf("of %d: too many for dead letters (max_ratio), so the delivery fails", total)
+		return bad
+	}
+	return wrongFromTheStart(targets)
+}
+
 // wrongFromTheStart refuses dead letters for a topic of which every record is bad and none was ever applied: that is a
 // wrong configuration, which must not drain the topic (rule 20).
-func (p *Pipeline) wrongFromTheStart(targets []*target) error {
+func wrongFromTheStart(targets []*target) error {
 	for _, t := range targets {
 		good, bad, isBad := map[string]bool{}, map[string][]rejection{}, map[kafka.Ref]bool{}
 		for _, r := range t.rejected {
@@ -140,8 +148,10 @@ func (t *target) cutAtBad() error {
 // rejudge is judge for records that turned out to be bad on a new head, once other tables may have been written.
 func (t *target) rejudge() error {
 	switch {
-	case len(t.rejected) == 0, t.config.DeadLetter.To != "":
+	case len(t.rejected) == 0:
 		return nil
+	case t.config.DeadLetter.To != "":
+		return refuseLetters(t.config.DeadLetter, []*target{t})
 	case t.config.ReportFailures:
 		return t.cutAtBad()
 	}

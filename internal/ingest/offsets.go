@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/report"
 	"github.com/frazil/frazil/internal/rows"
 )
@@ -48,7 +49,8 @@ func (t *target) obliged() bool {
 type hole struct {
 	part     *kafka.Partition
 	from, to int64
-	seen     bool // by this process from both sides: deliveries without effect, which move no ledger, explain no such hole
+	// By this process from both sides, or where every delivery moves the ledger: those without effect explain no such hole.
+	seen bool
 }
 
 // holes are those between what went before and this delivery; inside a delivery they are not measured (rule 16).
@@ -57,10 +59,20 @@ func (t *target) holes() (out []hole) {
 		mark, known := t.ledger.Mark(r.Part)
 		next, seen := t.passed[*r.Part]
 		if from := max(next, mark.Next); (known || seen) && from < r.Offset {
-			out = append(out, hole{r.Part, from, r.Offset - 1, seen && next >= mark.Next})
+			out = append(out, hole{r.Part, from, r.Offset - 1, seen && next >= mark.Next || t.ledger.Owes(r.Part)})
 		}
 	}
 	return out
+}
+
+// rewind forgets how far partitions went whose ledger was set back, by a roll-back or its owner: their records come again.
+func (t *target) rewind(before *ledger.Ledger) {
+	for p := range t.passed {
+		was, _ := before.Mark(&p)
+		if is, _ := t.ledger.Mark(&p); is.Next < was.Next {
+			delete(t.passed, p)
+		}
+	}
 }
 
 // pass remembers how far a delivery went that is done, and tells of the holes before it.

@@ -81,9 +81,11 @@ func (t *target) use(head *table.Table) (err error) {
 	if err := writable(head.Metadata()); err != nil {
 		return err
 	}
+	before := t.ledger
 	if t.ledger, err = commit.Ledger(head); err != nil {
 		return err
 	}
+	t.rewind(before)
 	t.head = head
 	return nil
 }
