@@ -12,6 +12,8 @@ One word per idea, in code, documentation and metrics.
 	cell        a column's value in a change: a value, null, absent (not sent) or unavailable (sent as a placeholder)
 	route       the configured way from topics to a table
 	effect      what remains of all changes of one key in one delivery: put a row, or delete
+	layer       a partial row of a delivery: cells that it keeps are those of the row under it
+	patch       a row of which some cells come from layers under it, or from the table's row
 	encoding    how rows are taken away: by position (files or vectors), by equality, or by a rewrite of their data file
 	plan        the effects of one delivery for one table
 	locate      finding the live rows (data file, position) of a plan's keys
@@ -56,7 +58,11 @@ They settle what the message formats leave open.
 	     24:00:00 and offsets other than zero do not fit time
 	6    fractions finer than the column are refused, or floored where the column says so
 	10   one key in several partitions: they are applied in the order of topic and partition, counted, warned about once
-	13   an absent cell of an insert is NULL, or the column's default; one of an update is kept, and refused until kept cells exist
+	13   an absent cell of an insert is NULL, or the column's default; one of an update is kept, and as an insert's where there
+	     is no row. An unavailable cell is kept; where there is no row its record is refused, once the table was looked at, and
+	     the rest of the delivery is resolved without it.
+	14   a key change keeps cells of the old key's row. Where it comes in two halves, a delete and an insert, they have to be in
+	     one delivery and name each other: later there may be another row of that key.
 	16   the ledger moves with every delivery that changed a row or passed over a bad record, and with offsets: dense with every
 	     one. A hole before a delivery is then an error; with offsets: sparse it is logged, and a metric where one process
 	     saw both of its sides.
@@ -132,7 +138,8 @@ may lack a row that a delete is meant for.
 	a producer                          one file in envelope, a line in its table of formats and in config's, a golden folder
 	an encoding on the wire             one file in wire
 	a type or unit rule                 one file in coerce; rows/types.go and cell.go for its column
-	partial rows, fence, modes          merge (a patch beside put and delete), resolve
+	partial rows                        coerce (what is kept), merge (layers), resolve (patches), stage/lay.go (their cells)
+	fence, modes                        merge, resolve
 	partitions, delete encodings,
 	file layout, compaction in a commit stage, one file each; commit/manifests.go for what leaves the table
 	an index of keys                    locate

@@ -29,6 +29,7 @@ func (o Op) String() string {
 // Change is one row change. The zero Change is none.
 type Change struct {
 	row, key, before wire.Value
+	other            wire.Value
 	meta             string
 	time             int64
 	op               Op
@@ -63,6 +64,14 @@ func (c Change) WithBefore(before wire.Value) Change {
 	return c
 }
 
+// WithOther returns the change, a half of a change of key, with the key of its other half: a delete with the key that its
+// row goes on under, an insert with the one that it had before. What the source did not send again with the insert is what
+// the deleted row had.
+func (c Change) WithOther(key wire.Value) Change {
+	c.other = key
+	return c
+}
+
 // WithMeta returns the change with the prefix of names that, in the row, are the producer's own (`__op`) and
 // no unknown columns.
 func (c Change) WithMeta(prefix string) Change {
@@ -90,6 +99,9 @@ func (c Change) Key() wire.Value { return c.key }
 
 // Before returns the image before, absent if there is none.
 func (c Change) Before() wire.Value { return c.before }
+
+// Other returns the key of the other half of a change of key, absent if this is none.
+func (c Change) Other() wire.Value { return c.other }
 
 // IsInsert tells an Insert from an Upsert.
 func (c Change) IsInsert() bool { return c.insert }

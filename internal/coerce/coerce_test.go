@@ -60,7 +60,7 @@ func put(t testing.TB, s *rows.Schema, route config.Route, value, typ string) (*
 
 func compiled(t testing.TB, s *rows.Schema, route config.Route) *coerce.Table {
 	t.Helper()
-	table, err := coerce.New(s, route)
+	table, err := coerce.New(s, route, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -193,7 +193,7 @@ func TestPlaceholdersOfNestedColumnsAreNeverData(t *testing.T) {
 		"hstore": mapOf(prim.String, prim.String), "bytes": prim.Binary, "hstore text": mapOf(prim.String, prim.String),
 	} {
 		b, err := put(t, table(t, typ), plain(), placeholders[form], "")
-		refused(t, err, "v", "unavailable: keep does not let it become NULL")
+		refused(t, err, "v", "unavailable: keep needs the row that is there")
 		untouched(t, b)
 	}
 }

@@ -38,6 +38,7 @@ func misfit(column, reason string, args ...any) error {
 type Table struct {
 	schema   *rows.Schema
 	rules    config.Route
+	keeps    bool
 	parse    []parser // by column
 	defaults []*rows.Cell
 	names    *names
@@ -52,11 +53,12 @@ type Table struct {
 	one         rows.Cell // of a key
 }
 
-// New compiles the coercion of a route's changes into a table's rows. Its errors are about names: columns that the route
+// New compiles the coercion of a route's changes into a table's rows; keeps tells whether rows are looked up, so that cells
+// can be kept. Its errors are about names: columns that the route
 // speaks of and the table lacks, names that are alike under names: fold_case, and options and defaults that do not fit
 // their column.
-func New(s *rows.Schema, route config.Route) (*Table, error) {
-	t := &Table{schema: s, rules: route, unavailable: newUnavailable(route.Placeholder)}
+func New(s *rows.Schema, route config.Route, keeps bool) (*Table, error) {
+	t := &Table{schema: s, rules: route, keeps: keeps, unavailable: newUnavailable(route.Placeholder)}
 	t.cells = make([]rows.Cell, len(s.Columns))
 	t.seen = make([]bool, len(s.Columns))
 	common, err := newOptions(route, &t.scratch)
@@ -129,8 +131,7 @@ func (t *Table) Add(b *rows.Batch, c change.Change) error {
 		if err := t.deletedKey(c); err != nil {
 			return err
 		}
-		b.Delete(b.Keys.Intern(&t.key))
-		return nil
+		return t.remove(b, c.Other())
 	}
 	if err := t.row(c); err != nil {
 		return err
@@ -145,11 +146,40 @@ func (t *Table) Add(b *rows.Batch, c change.Change) error {
 	if err != nil {
 		return err
 	}
-	if moved {
-		b.Delete(b.Keys.Intern(&t.before))
+	key := b.Keys.Intern(&t.key)
+	switch {
+	case moved: // the row before the old one goes, which it may keep cells of (rule 14)
+		old := b.Keys.Intern(&t.before)
+		b.Move(key, old, t.cells)
+		b.Delete(old)
+	case t.has(c.Other()) && t.keepsAny():
+		if err := t.parts(&t.before, c.Other()); err != nil {
+			return err
+		}
+		b.Arrive(key, b.Keys.Intern(&t.before), t.cells)
+	default:
+		b.Put(key, t.cells)
 	}
-	b.Put(b.Keys.Intern(&t.key), t.cells)
 	return nil
+}
+
+// remove adds the delete of the row of t.key, which may go on under another key.
+func (t *Table) remove(b *rows.Batch, next wire.Value) error {
+	key := b.Keys.Intern(&t.key)
+	if !t.has(next) {
+		b.Delete(key)
+		return nil
+	}
+	if err := t.parts(&t.before, next); err != nil {
+		return err
+	}
+	b.Depart(key, b.Keys.Intern(&t.before))
+	return nil
+}
+
+// keepsAny reports whether a cell of the row is kept.
+func (t *Table) keepsAny() bool {
+	return slices.ContainsFunc(t.cells, func(c rows.Cell) bool { return c.Kept != rows.NotKept })
 }
 
 // row reads the change's row into the cells.
@@ -191,8 +221,12 @@ func (t *Table) cell(i int, v wire.Value) error {
 	c.Reset()
 	c.Null = v.Kind() == wire.Null
 	if t.unavailable.is(v) {
-		if t.rules.Unavailable != config.Null {
-			return misfit(column.Name, "the source did not send the value again (unavailable), and unavailable: %s does not let it become NULL", t.rules.Unavailable)
+		switch {
+		case t.rules.Unavailable == config.Keep && t.keeps:
+			c.Null, c.Kept = true, rows.MustKeep
+			return nil
+		case t.rules.Unavailable != config.Null:
+			return t.refused(column.Name, "the source did not send the value again (unavailable)", "unavailable", t.rules.Unavailable)
 		}
 		c.Null = true
 	} else if t.unavailable.within(v) {
@@ -209,25 +243,40 @@ func (t *Table) cell(i int, v wire.Value) error {
 	return nil
 }
 
-// absent settles the columns that the row does not have: NULL, or the column's default (rule 13 for inserts).
+// absent settles the columns that the row does not have: what the row that is there has, NULL, or the column's default
+// (rule 13).
 func (t *Table) absent(insert bool) error {
 	for i, seen := range t.seen {
 		if seen {
 			continue
 		}
-		column := t.schema.Columns[i]
-		becomesNull := t.rules.Absent == config.Null || t.rules.Absent == config.Keep && insert
+		column, c := t.schema.Columns[i], &t.cells[i]
+		keep := t.rules.Absent == config.Keep && !insert
 		switch {
-		case !becomesNull:
-			return misfit(column.Name, "the record does not have it, and absent: %s does not let it become NULL", t.rules.Absent)
+		case t.rules.Absent == config.Error, keep && !t.keeps:
+			return t.refused(column.Name, "the record does not have it", "absent", t.rules.Absent)
 		case t.defaults[i] != nil:
-			set(&t.cells[i], t.defaults[i])
-		case column.Required:
+			set(c, t.defaults[i])
+		case column.Required && !keep:
 			return misfit(column.Name, "is required and the record does not have it")
 		default:
-			t.cells[i].Reset()
-			t.cells[i].Null = true
+			c.Reset()
+			c.Null = true
+		}
+		switch {
+		case keep && c.Null && column.Required:
+			c.Kept = rows.MustKeep
+		case keep:
+			c.Kept = rows.KeptOr
 		}
 	}
 	return nil
+}
+
+// refused is the error about a cell that is not there.
+func (t *Table) refused(column, why, key string, rule config.Rule) error {
+	if rule == config.Keep {
+		return misfit(column, "%s, and %s: keep needs the row that is there, which deletes: equality never looks up", why, key)
+	}
+	return misfit(column, "%s, and %s: %s does not let it become NULL", why, key, rule)
 }

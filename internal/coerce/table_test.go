@@ -92,7 +92,7 @@ func TestKeysOfAChange(t *testing.T) {
 		"a null key column is refused":                  {change: upsert(t, "", "", `{"id":1,"region":null,"paid":true}`), column: "region", refused: "is in the key and has no value"},
 		"an absent key column is refused":               {change: upsert(t, "", "", `{"id":1,"paid":true}`), column: "region", refused: "is in the key and has no value"},
 		"an equal image before is no move":              {change: upsert(t, "", `{"id":1,"region":"eu","note":"old"}`, row), want: []string{"put eu 1"}},
-		"another image before goes":                     {change: upsert(t, "", `{"id":9,"region":"eu"}`, row), want: []string{"delete eu 9", "put eu 1"}},
+		"another image before goes":                     {change: upsert(t, "", `{"id":9,"region":"eu"}`, row), want: []string{"put eu 1", "delete eu 9"}},
 		"an image before without the key says nothing":  {change: upsert(t, "", `{"note":"old"}`, row), want: []string{"put eu 1"}},
 		"a part of another key in the image is refused": {change: upsert(t, "", `{"id":9}`, row), column: "id", refused: "the key changed"},
 		"a placeholder in the image's key is refused":   {change: upsert(t, "", `{"id":1,"region":"__debezium_unavailable_value"}`, row), column: "region", refused: "did not send its value"},
@@ -151,7 +151,7 @@ func TestColumnsThatAreNotThere(t *testing.T) {
 		refused string
 	}{
 		"absent: null":                    {plain(), change.Upsert(without), "", ""},
-		"absent: keep in an update":       {keep, change.Upsert(without), "note", "absent: keep does not let it become NULL"},
+		"absent: keep in an update":       {keep, change.Upsert(without), "note", "absent: keep needs the row that is there"},
 		"absent: keep in an insert":       {keep, change.Insert(without), "", ""},
 		"absent: error in an insert":      {rule(func(r *config.Route) { r.Absent = config.Error }), change.Insert(without), "note", "absent: error"},
 		"an absent required column":       {plain(), change.Insert(read(t, `{"id":1,"region":"eu"}`)), "paid", "is required and the record does not have it"},

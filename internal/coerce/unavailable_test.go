@@ -27,7 +27,7 @@ func TestAPlaceholderIsNeverData(t *testing.T) {
 			t.Errorf("%s: became %q", name, cell(t, b))
 			continue
 		}
-		refused(t, err, "v", "unavailable: keep does not let it become NULL")
+		refused(t, err, "v", "unavailable: keep needs the row that is there")
 		untouched(t, b)
 
 		null := plain()

@@ -10,8 +10,8 @@ import (
 
 // debezium decodes Debezium's full envelope: before, after, source, op (Envelope.Operation in its source).
 //
-// A key change arrives as the delete of the old key and the insert of the new one, each in its own partition; the
-// headers __debezium.newkey and __debezium.oldkey, which join the two, are not needed.
+// A key change arrives as the delete of the old key and the insert of the new one, each in its own partition. The headers
+// __debezium.newkey and __debezium.oldkey join the two, for values that were not sent again.
 func debezium(m message) (change.Change, Control, error) {
 	if m.value.Kind() != wire.Object {
 		return change.Change{}, "", fmt.Errorf("the value is no envelope but of kind %v", m.value.Kind())
@@ -35,6 +35,9 @@ func debezium(m message) (change.Change, Control, error) {
 		return change.Change{}, "", errors.New("events of Debezium's connector for Cassandra are not read")
 	}
 	c, err := debeziumRow(op, m)
+	if err == nil {
+		c, err = withOtherKey(c, m)
+	}
 	return c.WithTime(integer(source.Field("ts_ms").Text())), "", err
 }
 
@@ -64,6 +67,23 @@ func withBefore(c change.Change, before wire.Value) change.Change {
 		return c
 	}
 	return c.WithBefore(before)
+}
+
+// withOtherKey adds the key of the other half of a key change, which Debezium sends in a header.
+func withOtherKey(c change.Change, m message) (change.Change, error) {
+	name := "__debezium.oldkey"
+	if c.Op() == change.OpDelete {
+		name = "__debezium.newkey"
+	}
+	h, ok := m.record.Header(name)
+	if !ok || h == nil {
+		return c, nil
+	}
+	key, err := m.header.Connect(h, wire.Auto)
+	if err != nil {
+		return c, fmt.Errorf("read header %s: %w", name, err)
+	}
+	return c.WithOther(key), nil
 }
 
 // debeziumControl finds the class of a value without an op: what the connector sends to topics of its own, which a

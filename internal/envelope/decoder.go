@@ -116,7 +116,7 @@ func (d *Decoder) Decode(rec *kafka.Record) (change.Change, Control, error) {
 		return change.Change{}, "", fmt.Errorf("read value: %w", err)
 	}
 	if m.value.Kind() == wire.Null {
-		return d.null(m.key)
+		return d.null(m)
 	}
 	c, control, err := d.format.decode(m)
 	if err == nil && c.Op() == change.OpDelete && c.Key().Kind() == wire.Absent && c.Before().Kind() == wire.Absent {
@@ -130,16 +130,17 @@ func (d *Decoder) Decode(rec *kafka.Record) (change.Change, Control, error) {
 
 // null is the change of a record whose value is one of the forms of null: Kafka's, the text null, or a wrapped one.
 // Without a key it names no row: a producer whose table has no key sends it after each delete.
-func (d *Decoder) null(key wire.Value) (change.Change, Control, error) {
+func (d *Decoder) null(m message) (change.Change, Control, error) {
 	switch {
-	case key.Kind() == wire.Absent:
+	case m.key.Kind() == wire.Absent:
 		return change.Change{}, TombstoneWithoutKey, nil
 	case d.options.NullValue == NullIgnore:
 		return change.Change{}, NullIgnored, nil
 	case d.options.NullValue == NullError:
 		return change.Change{}, "", errors.New("the value is null")
 	}
-	return change.Delete().WithKey(key), "", nil
+	c, err := withOtherKey(change.Delete().WithKey(m.key), m)
+	return c, "", err
 }
 
 // readKey returns the record's key, absent if it is null in any form.

@@ -14,9 +14,10 @@ const metaPrefix = "__"
 // unwrapped decodes what Debezium's ExtractNewRecordState leaves of an envelope: the row itself, with members and
 // headers whose names begin with "__".
 //
-// Of a key change there remain a delete of the old key and an insert of the new one. The header __debezium.oldkey of
-// the latter is not read: where deletes are kept, rewritten or as null, the old key's own record does the work in its
-// own partition, and under delete.tombstone.handling.mode=drop the producer has chosen to send no deletes.
+// Of a key change there remain a delete of the old key and an insert of the new one, joined by headers for values that
+// were not sent again. The header of the insert deletes nothing: where deletes are kept, rewritten or as
+// null, the old key's own record does the work in its own partition, and under delete.tombstone.handling.mode=drop the
+// producer has chosen to send no deletes.
 func unwrapped(m message) (change.Change, Control, error) {
 	if m.value.Kind() != wire.Object {
 		return change.Change{}, "", fmt.Errorf("the value is no row but of kind %v", m.value.Kind())
@@ -38,7 +39,8 @@ func unwrapped(m message) (change.Change, Control, error) {
 	default:
 		return change.Change{}, "", unknownOp([]byte{op})
 	}
-	return c.WithKey(m.key).WithMeta(metaPrefix), "", nil
+	c, err = withOtherKey(c, m)
+	return c.WithKey(m.key).WithMeta(metaPrefix), "", err
 }
 
 // unwrappedOp returns the op's letter: __deleted goes before __op in the row, and that before the header of that name.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/frazil/frazil/internal/coerce"
 	"github.com/frazil/frazil/internal/commit"
+	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/merge"
 	"github.com/frazil/frazil/internal/report"
@@ -61,6 +62,7 @@ func (t *target) again(ctx context.Context, n int, attempt time.Duration) error 
 		}
 	}
 	uuid := t.head.Metadata().TableUUID()
+	t.groundless = nil
 	if err := t.load(ctx); err != nil {
 		return err
 	}
@@ -101,6 +103,13 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 		return false, nil
 	case err != nil:
 		return false, err
+	case len(outcome.Rejected) > 0 && !t.fresh: // an old head may lack their rows
+		return false, nil
+	case len(outcome.Rejected) > 0:
+		if err := t.takeOut(outcome.Rejected); err != nil {
+			return false, err
+		}
+		return t.attempt(ctx, start)
 	case !outcome.Changes() && len(t.rejected) == 0 && !t.obliged():
 		if t.fresh {
 			t.idle()
@@ -138,6 +147,24 @@ func (t *target) open(ctx context.Context) (*locate.Snapshot, error) {
 		return nil, err
 	}
 	return locate.Open(ctx, t.catalog, source)
+}
+
+// takeOut makes the batch again without records that need a row of the table which is not there (rule 13): at least one less.
+func (t *target) takeOut(without []int) error {
+	if t.groundless == nil {
+		t.groundless = map[kafka.Ref]error{}
+	}
+	for _, row := range without {
+		r := t.leaning[row]
+		column, _ := t.batch.MustKeep(row)
+		t.groundless[r.Ref()] = &coerce.Error{
+			Column: t.batch.Schema.Columns[column].Name, Reason: "the record does not have it, and there is no row whose value could be kept",
+		}
+	}
+	if err := t.decode(); err != nil {
+		return err
+	}
+	return t.rejudge()
 }
 
 // resolve settles the batch against the head.

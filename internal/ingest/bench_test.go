@@ -91,7 +91,7 @@ func BenchmarkEvent(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	table, err := coerce.New(schema, orderRoute())
+	table, err := coerce.New(schema, orderRoute(), true)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -113,6 +113,20 @@ func readCapture(t *testing.T, path string) (records []kafka.Record) {
 // sourceRows are the source's rows in the form of world.rows.
 func sourceRows(t *testing.T, path string, unsent []string) []string {
 	t.Helper()
+	var out []string
+	for _, row := range capturedRows(t, path) {
+		if slices.Contains(unsent, *row["id"]) {
+			delete(row, "priority")
+		}
+		out = append(out, sourceRow(t, row))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// capturedRows are the rows of all tables of a capture at its end.
+func capturedRows(t *testing.T, path string) (rows []map[string]*string) {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -123,17 +137,10 @@ func sourceRows(t *testing.T, path string, unsent []string) []string {
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
 	}
-	var out []string
 	for _, name := range slices.Sorted(maps.Keys(doc.Tables)) {
-		for _, row := range doc.Tables[name].Rows {
-			if slices.Contains(unsent, *row["id"]) {
-				delete(row, "priority")
-			}
-			out = append(out, sourceRow(t, row))
-		}
+		rows = append(rows, doc.Tables[name].Rows...)
 	}
-	slices.Sort(out)
-	return out
+	return rows
 }
 
 func sourceRow(t *testing.T, row map[string]*string) string {

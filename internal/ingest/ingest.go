@@ -93,7 +93,7 @@ func (p *Pipeline) Deliver(ctx context.Context, records []kafka.Record) error {
 		err = p.apply(ctx, targets)
 	}
 	for _, t := range targets {
-		t.records, t.cut, t.buried, t.lost, t.unknown = nil, nil, nil, 0, 0
+		t.records, t.cut, t.buried, t.groundless, t.lost, t.unknown = nil, nil, nil, nil, 0, 0
 		if err != nil {
 			t.head = nil // whatever went wrong, the next delivery looks again
 		}

@@ -60,10 +60,13 @@ type target struct {
 	cut      map[*kafka.Partition]rejection // the first bad record of partitions that end there
 	buried   map[kafka.Ref]bool             // records whose dead letters are written
 	skipped  int                            // records that the ledger has
-	sharing  sharing
-	made     int64 // when the newest change was made at its source, in milliseconds since 1970
-	lost     int   // attempts that lost against another writer
-	unknown  int   // and those of which nobody knew whether they landed
+	leaning  map[int]*kafka.Record          // by row of the batch: the records that keep cells which only the table may have
+	// Those of them that turned out to have no row to keep from in the head (rule 13).
+	groundless map[kafka.Ref]error
+	sharing    sharing
+	made       int64 // when the newest change was made at its source, in milliseconds since 1970
+	lost       int   // attempts that lost against another writer
+	unknown    int   // and those of which nobody knew whether they landed
 }
 
 // load takes the table's current state from the catalog.
@@ -137,7 +140,7 @@ func (t *target) prepare(ctx context.Context) error {
 
 func (t *target) decode() error {
 	t.rejected, t.skipped, t.spans, t.controls = nil, 0, ledger.Spans{}, map[envelope.Control]int{}
-	t.sharing, t.made = sharing{}, 0
+	t.sharing, t.made, t.leaning = sharing{}, 0, map[int]*kafka.Record{}
 	if err := t.follow(); err != nil {
 		return err
 	}
@@ -162,11 +165,9 @@ func (t *target) decode() error {
 			decoders[r.route] = d
 		}
 		t.spans.Add(r.Record)
-		before := len(t.batch.Entries)
-		if err := t.add(d, r.Record); err != nil {
+		if err := t.take(d, r.Record); err != nil {
 			t.rejected = append(t.rejected, rejection{r.Record, err})
 		}
-		t.sharing.note(r.Part, t.batch.Entries[before:])
 	}
 	if len(decoders) == 0 {
 		t.batch = nil
@@ -180,16 +181,13 @@ func (t *target) decode() error {
 
 // admit makes the batch for the delivery's first route, and refuses a further one that does not go with it.
 func (t *target) admit(d *decoder, first bool, route int) error {
-	e, err := encoding(d.route, t.head.Metadata())
 	switch {
-	case err != nil:
-		return err
 	case first:
-		t.batch, t.encoding = rows.NewBatch(d.schema), e
+		t.batch, t.encoding = rows.NewBatch(d.schema), d.encoding
 	case !slices.Equal(t.batch.Schema.Key, d.schema.Key):
 		return fmt.Errorf("routes[%d] gives it another key than the other routes do", route)
-	case e != t.encoding:
-		return fmt.Errorf("routes[%d] wants %s deletes, the other routes %s", route, e, t.encoding)
+	case d.encoding != t.encoding:
+		return fmt.Errorf("routes[%d] wants %s deletes, the other routes %s", route, d.encoding, t.encoding)
 	}
 	return nil
 }
@@ -200,6 +198,7 @@ type decoder struct {
 	envelope *envelope.Decoder
 	coerce   *coerce.Table
 	route    config.Route
+	encoding stage.Encoding
 }
 
 func (t *target) decoder(route int) (*decoder, error) {
@@ -212,17 +211,38 @@ func (t *target) decoder(route int) (*decoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := coerce.New(schema, r)
+	how, err := encoding(r, t.head.Metadata())
 	if err != nil {
 		return nil, err
 	}
-	return &decoder{schema: schema, envelope: e, coerce: c, route: r}, nil
+	c, err := coerce.New(schema, r, how != stage.Equality)
+	if err != nil {
+		return nil, err
+	}
+	return &decoder{schema: schema, envelope: e, coerce: c, route: r, encoding: how}, nil
 }
 
 var (
 	wrappers  = map[string]wire.Wrapper{"auto": wire.Auto, "none": wire.None, "schema_payload": wire.SchemaPayload}
 	nullRules = map[config.Rule]envelope.NullRule{config.Delete: envelope.NullDelete, config.Ignore: envelope.NullIgnore, config.Error: envelope.NullError}
 )
+
+// take adds what a record changes to the batch.
+func (t *target) take(d *decoder, r *kafka.Record) error {
+	if err := t.groundless[r.Ref()]; err != nil {
+		return err
+	}
+	before := len(t.batch.Entries)
+	err := t.add(d, r)
+	added := t.batch.Entries[before:]
+	t.sharing.note(r.Part, added)
+	for _, e := range added {
+		if _, must := t.batch.MustKeep(e.Row); must {
+			t.leaning[e.Row] = r
+		}
+	}
+	return err
+}
 
 func (t *target) add(d *decoder, r *kafka.Record) error {
 	c, control, err := d.envelope.Decode(r)

@@ -11,8 +11,12 @@ import (
 // Outcome is what has to be written, and what it amounts to.
 type Outcome struct {
 	Batch *rows.Batch
-	Write []Row      // of different keys
-	Keys  []rows.Key // all keys of the plan
+	Write []Row // of different keys
+	// Patches are what partial rows come to, and Rejected partial rows that would need one of the table that is not there:
+	// without those records the batch has to be resolved again (rule 13).
+	Patches  []Patch
+	Rejected []int      // rows of the batch
+	Keys     []rows.Key // all keys of the plan
 	// Found is the rows that go. It is nil when the keys were not looked up.
 	Found *locate.Found
 
@@ -20,10 +24,27 @@ type Outcome struct {
 	Unknown                   int // deletes of keys that the table does not have
 }
 
-// Row is a row of the batch to write. An updated row keeps its row id (P6); a new one has none yet: locate.NoID.
+// Row is a row to write. An updated row keeps its row id (P6); a new one has none yet: locate.NoID.
 type Row struct {
-	Index int
+	Index int // of the batch
+	Patch int // from 1 on: the row is partial, and becomes this one of the patches
 	ID    int64
+}
+
+// Patch is a row whose cells come from several.
+type Patch struct {
+	Layers []int       // rows of the batch, the newest first: a cell that one keeps is the next one's
+	Old    *locate.Hit // the table's row under them; nil: there is none, and the last layer's own cells count
+}
+
+// Cell is the row of the batch that a column's cell comes from. All of them keep it where it is the old row's, if there is one.
+func (p Patch) Cell(b *rows.Batch, column int) (row int, kept bool) {
+	for _, row = range p.Layers {
+		if !b.Kept(column, row) {
+			return row, false
+		}
+	}
+	return row, true
 }
 
 // Changes reports whether the table would look different, as far as is known.
@@ -35,33 +56,53 @@ func (o *Outcome) Changes() bool {
 // rows once more: the table stays equal.
 func Settle(p merge.Plan, found *locate.Found) *Outcome {
 	o := &Outcome{Batch: p.Batch, Found: found}
-	ids := make([]int64, p.Batch.Keys.Len())
-	known := make([]bool, len(ids))
-	for i := range ids {
-		ids[i] = locate.NoID
-	}
-	for _, h := range found.Hits {
-		if !known[h.Key] {
-			known[h.Key], ids[h.Key] = true, h.ID
+	old := make([]*locate.Hit, p.Batch.Keys.Len())
+	for i, h := range found.Hits {
+		if old[h.Key] == nil {
+			old[h.Key] = &found.Hits[i]
 		}
 	}
 	for _, e := range p.Effects {
 		o.Keys = append(o.Keys, e.Key)
+		known := old[e.Key] != nil
 		switch {
-		case !e.Deletes() && known[e.Key]:
+		case !e.Deletes() && known:
 			o.Updates++
 		case !e.Deletes():
 			o.Inserts++
-		case known[e.Key]:
+		case known:
 			o.Deletes++
 		default:
 			o.Unknown++
 		}
-		if !e.Deletes() {
-			o.Write = append(o.Write, Row{e.Row, ids[e.Key]})
+		if e.Deletes() {
+			continue
 		}
+		row := Row{Index: e.Row, ID: locate.NoID}
+		if known {
+			row.ID = old[e.Key].ID
+		}
+		if p.Batch.Partial(e.Row) {
+			row.Patch = o.patch(p, e, old)
+		}
+		o.Write = append(o.Write, row)
 	}
 	return o
+}
+
+// patch adds what a partial row comes to, and returns its number.
+func (o *Outcome) patch(p merge.Plan, e merge.Effect, old []*locate.Hit) int {
+	layers, table, ok := p.Layers(e)
+	patch := Patch{Layers: layers}
+	if ok {
+		patch.Old = old[table]
+	}
+	last := layers[len(layers)-1]
+	if _, must := p.Batch.MustKeep(last); must && patch.Old == nil {
+		o.Rejected = append(o.Rejected, last)
+	}
+	o.Patches = append(o.Patches, patch)
+	return len(o.Patches)
 }
 
 // Blind resolves a plan without a look at the table, for equality deletes: whatever row of the keys is there goes. It
@@ -75,7 +116,7 @@ func Blind(p merge.Plan) *Outcome {
 			continue
 		}
 		o.Updates++
-		o.Write = append(o.Write, Row{e.Row, locate.NoID})
+		o.Write = append(o.Write, Row{Index: e.Row, ID: locate.NoID})
 	}
 	return o
 }

@@ -42,3 +42,51 @@ func TestSettleWritesPutsAndKillsEveryHit(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Rows of the batch: 0 is complete, 1 to 4 keep b. Rows 1 and 3 have to.
+func TestSettleLaysPartialRowsOverWhatIsThere(t *testing.T) {
+	t.Parallel()
+	schema, err := rows.NewSchema(iceberg.NewSchemaWithIdentifiers(0, []int{1},
+		iceberg.NestedField{ID: 1, Name: "id", Type: iceberg.PrimitiveTypes.Int64, Required: true},
+		iceberg.NestedField{ID: 2, Name: "b", Type: iceberg.PrimitiveTypes.Int64}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := rows.NewBatch(schema)
+	key := func(id int64) rows.Key {
+		var p rows.Parts
+		p.Int(id)
+		return b.Keys.Intern(&p)
+	}
+	row := func(id int64, kept rows.Kept) []rows.Cell {
+		return []rows.Cell{{Int: id}, {Null: kept != rows.NotKept, Kept: kept}}
+	}
+	b.Put(key(1), row(1, rows.NotKept))
+	b.Put(key(1), row(1, rows.MustKeep)) // over row 0
+	b.Put(key(2), row(2, rows.KeptOr))   // over the table's row
+	b.Put(key(3), row(3, rows.MustKeep)) // over nothing
+	b.Move(key(4), key(2), row(4, rows.KeptOr))
+	b.Delete(key(2))
+
+	found := &locate.Found{Hits: []locate.Hit{{Key: key(2), File: "a", Pos: 5, ID: 7}}}
+	got := resolve.Settle(merge.Make(b), found)
+	want := &resolve.Outcome{
+		Batch: b, Keys: []rows.Key{0, 1, 2, 3}, Found: found, Inserts: 3, Deletes: 1,
+		Write: []resolve.Row{{Index: 1, Patch: 1, ID: locate.NoID}, {Index: 3, Patch: 2, ID: locate.NoID}, {Index: 4, Patch: 3, ID: locate.NoID}},
+		Patches: []resolve.Patch{
+			{Layers: []int{1, 0}}, {Layers: []int{3}}, {Layers: []int{4, 2}, Old: &found.Hits[0]},
+		},
+		Rejected: []int{3},
+	}
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b *rows.Batch) bool { return a == b })); diff != "" {
+		t.Error(diff)
+	}
+	for i, from := range []struct {
+		row  int
+		kept bool
+	}{{0, false}, {3, true}, {2, true}} {
+		if row, kept := got.Patches[i].Cell(b, 1); row != from.row || kept != from.kept {
+			t.Errorf("patch %d: b is of row %d, kept %v; want %d, %v", i, row, kept, from.row, from.kept)
+		}
+	}
+}

@@ -10,6 +10,11 @@ import (
 type Entry struct {
 	Key Key
 	Row int // index into the columns; negative: the key's row is deleted
+	// Over is the key whose row a partial one's kept cells come from. Where that is another's row, a change of its own may have
+	// deleted it in this delivery, and says in Over under which key it goes on.
+	Over Key
+	// Half: the change is a half of a change of key.
+	Half bool
 }
 
 // Deletes reports whether the entry deletes its key's row.
@@ -22,6 +27,8 @@ type Batch struct {
 	Entries []Entry
 
 	rows     int
+	kept     []map[int]bool // by column: the rows whose cell is kept
+	must     map[int]int    // by row: a column that has to be kept
 	builders []array.Builder
 	appends  []appender
 	arrays   []arrow.Array
@@ -39,17 +46,71 @@ func NewBatch(s *Schema) *Batch {
 }
 
 // Put adds a change that leaves the row made of cells (one per column) under key.
-func (b *Batch) Put(key Key, cells []Cell) {
+func (b *Batch) Put(key Key, cells []Cell) { b.put(Entry{Key: key, Over: key}, cells) }
+
+// Move adds a change that takes the row of another key to key; the old key has to be deleted.
+func (b *Batch) Move(key, old Key, cells []Cell) { b.put(Entry{Key: key, Over: old}, cells) }
+
+// Arrive is the half of a change of key that puts its row; Depart is the other.
+func (b *Batch) Arrive(key, old Key, cells []Cell) {
+	b.put(Entry{Key: key, Over: old, Half: true}, cells)
+}
+
+func (b *Batch) put(e Entry, cells []Cell) {
 	for i := range cells {
 		b.appends[i](&cells[i])
+		if cells[i].Kept != NotKept {
+			b.keep(i, cells[i].Kept)
+		}
 	}
-	b.Entries = append(b.Entries, Entry{Key: key, Row: b.rows})
+	e.Row = b.rows
+	b.Entries = append(b.Entries, e)
 	b.rows++
+}
+
+func (b *Batch) keep(column int, k Kept) {
+	if b.kept == nil {
+		b.kept, b.must = make([]map[int]bool, len(b.Schema.Columns)), map[int]int{}
+	}
+	if b.kept[column] == nil {
+		b.kept[column] = map[int]bool{}
+	}
+	b.kept[column][b.rows] = true
+	if _, ok := b.must[b.rows]; k == MustKeep && !ok {
+		b.must[b.rows] = column
+	}
+}
+
+// HasKept reports whether any cell is kept.
+func (b *Batch) HasKept() bool { return b.kept != nil }
+
+// Kept reports whether a row's cell of a column is kept.
+func (b *Batch) Kept(column, row int) bool { return b.kept != nil && b.kept[column][row] }
+
+// Partial reports whether any cell of a row is kept.
+func (b *Batch) Partial(row int) bool {
+	for _, rows := range b.kept {
+		if rows[row] {
+			return true
+		}
+	}
+	return false
+}
+
+// MustKeep is a column of a row whose value has to come from the row that is there; ok is false if there is none.
+func (b *Batch) MustKeep(row int) (column int, ok bool) {
+	column, ok = b.must[row]
+	return column, ok
 }
 
 // Delete adds a change that removes key's row.
 func (b *Batch) Delete(key Key) {
 	b.Entries = append(b.Entries, Entry{Key: key, Row: -1})
+}
+
+// Depart is the half of a change of key that deletes its row, which goes on under another key.
+func (b *Batch) Depart(key, next Key) {
+	b.Entries = append(b.Entries, Entry{Key: key, Row: -1, Over: next, Half: true})
 }
 
 // Columns completes the batch: no change may be added after it. Row i of the arrays is the row of the i-th Put.

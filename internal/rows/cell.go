@@ -13,12 +13,24 @@ import (
 // for a struct's fields in order, a list's elements, and a map's keys and values in turn. Bytes are borrowed.
 type Cell struct {
 	Null     bool
+	Kept     Kept
 	Int      int64
 	Float    float64
 	Decimal  decimal128.Num
 	Bytes    []byte
 	Children []Cell
 }
+
+// Kept says of a column's cell that the value of the row that is there stays.
+type Kept uint8
+
+// NotKept is that of a value. KeptOr keeps a value where there is a row, else the cell's own counts; MustKeep has none of
+// its own.
+const (
+	NotKept Kept = iota
+	KeptOr
+	MustKeep
+)
 
 // Reset makes the cell empty. The room of its children stays, to be used again.
 func (c *Cell) Reset() {

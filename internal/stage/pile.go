@@ -12,7 +12,7 @@ import (
 // pile is the rows to write: some of those in the columns. They come from the batch, and from files that are written
 // again.
 type pile struct {
-	chunks  [][]arrow.Array // the columns of the batch, then of each file
+	chunks  [][]arrow.Array // the columns of the batch, of the rows that partial ones come to, and of each file
 	rows    int64           // of all chunks
 	columns []arrow.Array   // once joined
 	picks   []pick
@@ -30,7 +30,11 @@ func newPile(o *resolve.Outcome) *pile {
 	p := &pile{chunks: [][]arrow.Array{o.Batch.Columns()}, rows: int64(o.Batch.Columns()[0].Len())}
 	for _, r := range o.Write {
 		p.lineage = p.lineage || r.ID != locate.NoID
-		p.picks = append(p.picks, pick{int64(r.Index), r.ID, locate.NoID})
+		index := int64(r.Index)
+		if r.Patch > 0 {
+			index = p.rows + int64(r.Patch) - 1
+		}
+		p.picks = append(p.picks, pick{index, r.ID, locate.NoID})
 	}
 	return p
 }

@@ -75,8 +75,9 @@ func Write(ctx context.Context, store tablefile.Store, live *locate.Snapshot, o 
 		w.target.Sort = Order{} // no promise to anybody: rows stay as they come, and files claim no order
 	}
 	p := newPile(o)
-	var err error
+	err := w.lay(p)
 	switch {
+	case err != nil:
 	case e == Equality:
 		err = w.addKeys()
 	case len(o.Found.Hits) == 0:
