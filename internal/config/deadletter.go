@@ -49,7 +49,7 @@ func deadLetter(n yaml.Node, p *problems) DeadLetter {
 	if doc.MinRecords != nil {
 		out.MinRecords = *doc.MinRecords
 	}
-	if out.MaxRatio <= 0 || out.MaxRatio > 1 {
+	if !(out.MaxRatio > 0 && out.MaxRatio <= 1) { // YAML's .nan is none of both
 		p.add("dead_letter.max_ratio: must be above 0 and at most 1")
 	}
 	if out.MinRecords < 1 {

@@ -31,6 +31,7 @@ func TestDeadLetterIsAnAddressOrAMap(t *testing.T) {
 		`dead_letter: {max_ratio: 0.1}`:                   "must be s3://bucket/prefix",
 		`dead_letter: {to: s3://l/d, max_ratio: 0}`:       "dead_letter.max_ratio",
 		`dead_letter: {to: s3://l/d, max_ratio: 50}`:      "dead_letter.max_ratio",
+		`dead_letter: {to: s3://l/d, max_ratio: .nan}`:    "dead_letter.max_ratio",
 		`dead_letter: {to: s3://l/d, min_records: 0}`:     "dead_letter.min_records",
 		`dead_letter: {to: s3://l/d, max_records: 1}`:     "must be an address, or a map",
 		`dead_letter: [s3://l/d]`:                         "must be an address, or a map",

@@ -90,7 +90,7 @@ func TestCheckTellsARewindFromARedelivery(t *testing.T) {
 
 func TestReadRefusesWhatItDidNotWrite(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "{", `{"partitions":[0],"next":[],"time":[1]}`, `{"next":["x"]}`, `{}`, `null`,
+	for _, text := range []string{"", "{", `{"partitions":[0],"next":[],"time":[1]}`, `{"next":["x"]}`, `{}`, `null`, `{"partitions":[0],"next":[5],"time":[1]} {"partitions":[0],"next":[9],"time":[1]}`,
 		`{"partitions":[0],"next":[-5],"time":[1]}`, `{"partitions":[-1],"next":[5],"time":[1]}`,
 		`{"partitions":[0,0],"next":[5,6],"time":[1,1]}`, `{"partitions":[0],"next":[5],"time":[1],"lost":[{"partition":0,"to":5}]}`,
 		`{"partitions":[0],"next":[5],"time":[1],"lost":[{"partition":1,"to":9}]}`, `{"partitions":[0],"next":[5],"time":[1],"lost":[{"partition":0,"to":8},{"partition":0,"to":9}]}`, `{"partitions":[0],"next":[5],"time":[1],"other":1}`} {

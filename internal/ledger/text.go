@@ -2,7 +2,9 @@ package ledger
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -55,7 +57,13 @@ func read(text string) (*Topic, error) {
 func strict(text string, into any) error {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
-	return d.Decode(into)
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("there is more text behind it")
+	}
+	return nil
 }
 
 func (t *Topic) text(snapshot, sequence int64) string {
