@@ -27,7 +27,7 @@ type Account interface {
 
 // Open makes a client of a cluster. Of mtls the secret is read now, any other with each connection.
 func Open(ctx context.Context, s config.Source, a Account) (*kgo.Client, error) {
-	options := []kgo.Opt{kgo.SeedBrokers(s.Brokers...), kgo.ClientID("frazil")}
+	options := []kgo.Opt{kgo.SeedBrokers(s.Brokers...), kgo.ClientID("frazil"), kgo.ProducerBatchMaxBytes(largest)}
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	switch s.Auth.Type {
 	case "mtls":

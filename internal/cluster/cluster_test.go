@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -99,6 +100,25 @@ func TestLettersAreRecordsWithTheirBytes(t *testing.T) {
 		if diff := cmp.Diff(value, header(first, "frazil."+name)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
+	}
+}
+
+// What a source's topic took, that of the letters can take: its owner says how much, not the client. Small letters need no
+// topic that takes more than others do.
+func TestLettersMayBeLargeOrMany(t *testing.T) {
+	t.Parallel()
+	noise := make([]byte, 4_000_000)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	c := start(t, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "5000000"}))
+	if err := open(t, config.Source{Brokers: c.ListenAddrs()}, "").Bury(t.Context(), []deadletter.Letter{{Topic: "orders", Value: noise}}); err != nil {
+		t.Errorf("one of %d bytes: %v", len(noise), err)
+	}
+	var many []deadletter.Letter
+	for n := range 4000 {
+		many = append(many, deadletter.Letter{Topic: "orders", Offset: int64(n), Value: noise[1000*n : 1000*n+1000]})
+	}
+	if err := open(t, config.Source{Brokers: start(t).ListenAddrs()}, "").Bury(t.Context(), many); err != nil {
+		t.Errorf("%d small ones: %v", len(many), err)
 	}
 }
 

@@ -23,7 +23,7 @@ func (l *Letters) Bury(ctx context.Context, letters []deadletter.Letter) error {
 		records[i] = record(l.Topic, &letters[i])
 	}
 	done := make(chan error, 1)
-	go func() { done <- l.Kafka.ProduceSync(ctx, records...).FirstErr() }() // a record on its way is waited for beyond ctx
+	go func() { done <- l.produce(ctx, records) }() // a record on its way is waited for beyond ctx
 	select {
 	case err := <-done:
 		if err != nil {
@@ -33,6 +33,41 @@ func (l *Letters) Bury(ctx context.Context, letters []deadletter.Letter) error {
 	case <-ctx.Done():
 		return fmt.Errorf("produce to %s: %w", l.Topic, ctx.Err())
 	}
+}
+
+// largest is the size of the largest letter, in bytes, that the client sends. An event has 6 MB; what the topic takes its
+// owner says. together is that of letters that go at once, which any topic takes.
+const (
+	largest  = 8 << 20
+	together = 900_000
+)
+
+func (l *Letters) produce(ctx context.Context, records []*kgo.Record) error {
+	for len(records) > 0 {
+		n := fitting(records)
+		if err := l.Kafka.ProduceSync(ctx, records[:n]...).FirstErr(); err != nil {
+			return err
+		}
+		records = records[n:]
+	}
+	return nil
+}
+
+// fitting counts the first records that go together, one at least.
+func fitting(records []*kgo.Record) (n int) {
+	size := 0
+	for _, r := range records {
+		const overhead = 64 // of numbers and lengths
+		size += len(r.Key) + len(r.Value) + overhead
+		for _, h := range r.Headers {
+			size += len(h.Key) + len(h.Value)
+		}
+		if n > 0 && size > together {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 func record(topic string, l *deadletter.Letter) *kgo.Record {
