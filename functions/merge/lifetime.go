@@ -14,6 +14,9 @@ const (
 	leave = 50 * time.Millisecond
 )
 
+// lastWords is what is kept of an invocation's time for saying why it has failed: at its end Lambda kills the process.
+const lastWords = 300 * time.Millisecond
+
 // lifetime ends the process cleanly. An invocation that runs sees its deadline come near: it starts no commit any more, and
 // one that is under way may still be answered.
 type lifetime struct {
@@ -32,6 +35,10 @@ func (l *lifetime) during(ctx context.Context, invocation func(context.Context) 
 	defer l.busy.Unlock()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if at, ok := ctx.Deadline(); ok {
+		ctx, cancel = context.WithDeadline(ctx, at.Add(-lastWords))
+		defer cancel()
+	}
 	go func() {
 		select {
 		case <-l.over:

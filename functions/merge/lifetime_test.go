@@ -24,7 +24,7 @@ type process struct {
 	log      strings.Builder
 }
 
-func startProcess(t *testing.T, bootstrap string) *process {
+func startProcess(t *testing.T, bootstrap string, timeout time.Duration) *process {
 	t.Helper()
 	parts, err := stack.StartLake()
 	if err != nil {
@@ -44,7 +44,7 @@ func startProcess(t *testing.T, bootstrap string) *process {
 	}
 	text = strings.Replace(text, "routes: []", `routes: [{topics: [orders], format: flat, table: "main:shop.orders"}]`, 1)
 	p.function, err = lambda.Start(context.WithoutCancel(t.Context()), lambda.Options{
-		Bootstrap: bootstrap, Timeout: time.Minute, MemoryMB: 512, Env: append(parts.Env(), "FRAZIL_CONFIG="+text), Log: &p.log,
+		Bootstrap: bootstrap, Timeout: timeout, MemoryMB: 512, Env: append(parts.Env(), "FRAZIL_CONFIG="+text), Log: &p.log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -102,14 +102,37 @@ func (p *process) rows(t *testing.T) int {
 	return len(rows)
 }
 
-func TestSIGTERMEndsTheProcessCleanly(t *testing.T) {
-	t.Parallel()
-	bootstrap := filepath.Join(t.TempDir(), "bootstrap")
+func build(t *testing.T) (bootstrap string) {
+	t.Helper()
+	bootstrap = filepath.Join(t.TempDir(), "bootstrap")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "lambda.norpc", "-o", bootstrap, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+	return bootstrap
+}
+
+// Lambda kills a process whose time is over; who looks for the reason finds it in the log all the same, and in the metrics.
+func TestAnInvocationThatHangsSaysSoBeforeItIsKilled(t *testing.T) {
+	t.Parallel()
+	p := startProcess(t, build(t), 3*time.Second)
+	p.parts.Catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
+		if op == catalog.OpLoadTable {
+			return catalog.Hang()
+		}
+		return catalog.Fault{}
+	})
+	r := <-p.invoke(t)
+	p.function.Close()
+	if said := p.log.String(); r.FunctionError == nil || !strings.Contains(said, `"msg":"failed"`) || !strings.Contains(said, "deadline exceeded") {
+		t.Errorf("%v, log:\n%s", r.FunctionError, said)
+	}
+}
+
+func TestSIGTERMEndsTheProcessCleanly(t *testing.T) {
+	t.Parallel()
+	bootstrap := build(t)
 	t.Run("before a commit", func(t *testing.T) {
-		p := startProcess(t, bootstrap)
+		p := startProcess(t, bootstrap, time.Minute)
 		here, commits := make(chan struct{}), make(chan struct{}, 9)
 		terminated := make(chan struct{})
 		p.parts.Objects.SetFault(func(r *http.Request) (int, string) {
@@ -134,7 +157,7 @@ func TestSIGTERMEndsTheProcessCleanly(t *testing.T) {
 		}
 	})
 	t.Run("during a commit that is answered", func(t *testing.T) {
-		p := startProcess(t, bootstrap)
+		p := startProcess(t, bootstrap, time.Minute)
 		here, answer := make(chan struct{}), make(chan struct{})
 		p.parts.Catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
 			if op == catalog.OpCommitTable {
@@ -152,7 +175,7 @@ func TestSIGTERMEndsTheProcessCleanly(t *testing.T) {
 		}
 	})
 	t.Run("during a commit that hangs", func(t *testing.T) {
-		p := startProcess(t, bootstrap)
+		p := startProcess(t, bootstrap, time.Minute)
 		here := make(chan struct{})
 		p.parts.Catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
 			if op == catalog.OpCommitTable {
@@ -169,7 +192,7 @@ func TestSIGTERMEndsTheProcessCleanly(t *testing.T) {
 		}
 	})
 	t.Run("between invocations", func(t *testing.T) {
-		p := startProcess(t, bootstrap)
+		p := startProcess(t, bootstrap, time.Minute)
 		if r := <-p.invoke(t); r.FunctionError != nil {
 			t.Fatal(r.FunctionError)
 		}
