@@ -66,34 +66,49 @@ func start(t *testing.T, answers string, environment []string, program string, a
 			t.Logf("%s said:\n%s", program, out.tail())
 		}
 	})
+	await(t, program, func(ctx context.Context) error {
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("%s ended before it answered: %v", program, err)
+		default:
+		}
+		return answered(ctx, answers)
+	})
+}
+
+// await tries again and again until it succeeds.
+func await(t *testing.T, what string, try func(context.Context) error) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), startTime)
 	defer cancel()
 	for tick := time.NewTicker(100 * time.Millisecond); ; {
-		if ready(ctx, answers) {
+		err := try(ctx)
+		if err == nil {
 			return
 		}
 		select {
 		case <-tick.C:
-		case err := <-ended:
-			ended <- err
-			t.Fatalf("%s ended before it answered: %v", program, err)
 		case <-ctx.Done():
-			t.Fatalf("%s does not answer at %s", program, answers)
+			t.Fatalf("%s is not ready: %v", what, err)
 		}
 	}
 }
 
-func ready(ctx context.Context, address string) bool {
+func answered(ctx context.Context, address string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return false
+		return err
 	}
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return false
+		return err
 	}
 	_ = answer.Body.Close()
-	return answer.StatusCode < http.StatusInternalServerError
+	if answer.StatusCode >= http.StatusInternalServerError {
+		return fmt.Errorf("%s answers %s", address, answer.Status)
+	}
+	return nil
 }
 
 // output is what a program says.
