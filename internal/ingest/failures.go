@@ -145,7 +145,8 @@ func (t *target) cutAtBad() error {
 	return t.decode()
 }
 
-// rejudge is judge for records that turned out to be bad on a new head, once other tables may have been written.
+// rejudge is judge for records that turned out to be bad once the table was looked at, or on a new head: other tables may have
+// been written by then.
 func (t *target) rejudge() error {
 	switch {
 	case len(t.rejected) == 0:
@@ -155,7 +156,7 @@ func (t *target) rejudge() error {
 	case t.config.ReportFailures:
 		return t.cutAtBad()
 	}
-	return &badRecords{t.rejected, "after a conflict, so nothing of the delivery is committed to this table"}
+	return &badRecords{t.rejected, "as the table is now, so nothing of the delivery is committed to it"}
 }
 
 // classify says what kind of reason refused a record, and which column it is about.
