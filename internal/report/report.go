@@ -24,6 +24,7 @@ type Metric struct {
 }
 
 // The metrics of a commit.
+
 func Records(n int) Metric        { return count("records", n) }
 func Inserted(n int) Metric       { return count("inserted", n) }
 func Updated(n int) Metric        { return count("updated", n) }
@@ -40,6 +41,7 @@ func Freshness(d time.Duration) Metric { return milliseconds("freshness_ms", d) 
 func Lag(d time.Duration) Metric       { return milliseconds("lag_ms", d) }
 
 // The metrics of what else may happen.
+
 func Conflicts(n int) Metric       { return count("conflicts", n) }        // commits that lost against another writer
 func UnknownOutcomes(n int) Metric { return count("unknown_outcomes", n) } // commits of which nobody knew whether they landed
 func Holes(n int) Metric           { return count("holes", n) }            // offsets that were not delivered, each run of them once
