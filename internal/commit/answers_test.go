@@ -1,6 +1,7 @@
 package commit_test
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"net/http"
@@ -8,8 +9,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/frazil/frazil/internal/commit"
+	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/warehouse"
 )
 
@@ -17,18 +20,18 @@ import (
 // in place of the catalog's.
 type front struct {
 	mu           sync.Mutex
-	load, commit func(w http.ResponseWriter, r *http.Request, catalog http.Handler)
+	load, commit func(w http.ResponseWriter, r *http.Request, behind http.Handler)
 }
 
-func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request, catalog http.Handler) {
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request, behind http.Handler) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	own := map[string]func(http.ResponseWriter, *http.Request, http.Handler){http.MethodGet: f.load, http.MethodPost: f.commit}[r.Method]
 	if own == nil || !strings.Contains(r.URL.Path, "/tables/") {
-		catalog.ServeHTTP(w, r)
+		behind.ServeHTTP(w, r)
 		return
 	}
-	own(w, r, catalog)
+	own(w, r, behind)
 }
 
 // behind opens the world's catalog behind a front.
@@ -45,9 +48,9 @@ func (w world) behind(f *front) world {
 }
 
 // kept is an answer of the catalog to the request that a front has got.
-func kept(r *http.Request, catalog http.Handler) *httptest.ResponseRecorder {
+func kept(r *http.Request, behind http.Handler) *httptest.ResponseRecorder {
 	answer := httptest.NewRecorder()
-	catalog.ServeHTTP(answer, r)
+	behind.ServeHTTP(answer, r)
 	return answer
 }
 
@@ -69,20 +72,20 @@ func TestAnAnswerThatShowsTheTableWithoutTheAttemptIsNoSuccess(t *testing.T) {
 		commit func(http.ResponseWriter, *http.Request, http.Handler)
 		landed bool
 	}{
-		"the table as it was": {func(w http.ResponseWriter, r *http.Request, catalog http.Handler) {
-			replay(w, kept(loaded(r), catalog))
+		"the table as it was": {func(w http.ResponseWriter, r *http.Request, behind http.Handler) {
+			replay(w, kept(loaded(r), behind))
 		}, false},
-		"the table as it was, once it had landed": {func(w http.ResponseWriter, r *http.Request, catalog http.Handler) {
-			before := kept(loaded(r), catalog)
-			kept(r, catalog)
+		"the table as it was, once it had landed": {func(w http.ResponseWriter, r *http.Request, behind http.Handler) {
+			before := kept(loaded(r), behind)
+			kept(r, behind)
 			replay(w, before)
 		}, true},
-		"half of the table": {func(w http.ResponseWriter, r *http.Request, catalog http.Handler) {
-			answer := kept(r, catalog)
+		"half of the table": {func(w http.ResponseWriter, r *http.Request, behind http.Handler) {
+			answer := kept(r, behind)
 			_, _ = w.Write(answer.Body.Bytes()[:answer.Body.Len()/2])
 		}, true},
-		"nothing": {func(w http.ResponseWriter, r *http.Request, catalog http.Handler) {
-			kept(r, catalog)
+		"nothing": {func(w http.ResponseWriter, r *http.Request, behind http.Handler) {
+			kept(r, behind)
 			_, _ = w.Write([]byte(`{}`))
 		}, true},
 		"an empty table": {func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
@@ -121,14 +124,14 @@ func TestFilesStayWhereTheTableAsItIsReadDoesNotExplainARefusal(t *testing.T) {
 		w.must(err)
 		head := w.head()
 		old := httptest.NewRecorder()
-		f.load = func(out http.ResponseWriter, r *http.Request, catalog http.Handler) {
+		f.load = func(out http.ResponseWriter, r *http.Request, behind http.Handler) {
 			replay(out, old)
 		}
-		f.commit = func(out http.ResponseWriter, r *http.Request, catalog http.Handler) {
+		f.commit = func(out http.ResponseWriter, r *http.Request, behind http.Handler) {
 			get := r.Clone(r.Context())
 			get.Method, get.Body = http.MethodGet, http.NoBody
-			old = kept(get, catalog)
-			kept(r, catalog)
+			old = kept(get, behind)
+			kept(r, behind)
 			out.WriteHeader(status)
 			_, _ = out.Write([]byte(`{"error":{"message":"again","type":"CommitFailedException","code":409}}`))
 		}
@@ -140,5 +143,23 @@ func TestFilesStayWhereTheTableAsItIsReadDoesNotExplainARefusal(t *testing.T) {
 		if n := w.stored(a); n != len(a.Objects) {
 			t.Errorf("%d: %d of %d files of an attempt that landed are there", status, n, len(a.Objects))
 		}
+	}
+}
+
+// A commit that is never answered is given up while there is time to look.
+func TestAnOutcomeIsLearntBeforeTheDeadline(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.attempt(w.head(), 1)
+	w.catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
+		if op == catalog.OpCommitTable {
+			return catalog.ApplyThenHang()
+		}
+		return catalog.Fault{}
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	if after, err := a.Publish(ctx, w, w); err != nil || after.CurrentSnapshot().SnapshotID != a.Snapshot {
+		t.Errorf("it has landed: %v", err)
 	}
 }
