@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/lake"
 )
@@ -193,4 +194,23 @@ func texts(t *testing.T, path string, columns []lake.Column) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// The row that a value is kept from comes while the commit is on its way: what was refused by the old head is not.
+func TestARowToKeepFromMayComeMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, documents, "topics: [orders], format: debezium")
+	w.config.DeadLetter = config.DeadLetter{To: "s3://frazil/dead", MaxRatio: 1, MinRecords: 100}
+	part, other := partition(0), partition(1)
+	full := document{"size": "1", "kind": `"k"`, "body": `"long"`}
+	w.beforeCommit(func() {
+		w.must(deliver(t.Context(), w.pipeline(), flat(other, 0, debeziumOf("c", 0, 5, full))))
+	})
+	w.must(deliver(t.Context(), w.pipeline(),
+		flat(part, 0, debeziumOf("c", 0, 1, full)), flat(part, 1, debeziumOf("u", 0, 5, document{"size": "2", "body": unsentText})),
+		flat(part, 2, debeziumOf("u", 0, 6, document{"size": "2", "body": unsentText}))))
+	w.wantRows("id=1 size=1 body=long kind=k", "id=5 size=2 body=long kind=k")
+	if got := w.next(); got[0] != 3 || got[1] != 1 {
+		t.Errorf("the ledger is %v", got)
+	}
 }
