@@ -9,7 +9,6 @@ import (
 	"github.com/frazil/frazil/internal/local/demo"
 	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/frazil/frazil/internal/local/lambda"
-	"golang.org/x/sync/errgroup"
 )
 
 // binary is the real function behind a Runtime API, whose processes are killed by SIGKILL.
@@ -73,20 +72,8 @@ func TestAKilledFunctionLosesOrRepeatsNoRecord(t *testing.T) {
 			}
 		}
 	}
-	errs := make([]error, len(all))
-	var g errgroup.Group
-	g.SetLimit(4)
-	for i, trial := range all {
-		g.Go(func() error {
-			errs[i] = trial.run(t.Context(), trial.deployed(bootstrap))
-			return nil
-		})
+	for _, commit := range []fault.Kind{fault.ThenReset, fault.Unavailable} {
+		all = append(all, newTrial(len(all), []fault.Fault{{At: fault.Commit, Kind: commit}, {At: fault.Reload, Kind: fault.Kill}}, newProcess))
 	}
-	_ = g.Wait() // the errors are in errs
-	for i, err := range errs {
-		if err != nil {
-			t.Errorf("%s:\n%v", all[i], err)
-		}
-	}
-	t.Logf("%d kills", len(all))
+	play(t, 4, all, func(trial *trial) error { return trial.run(t.Context(), trial.deployed(bootstrap)) })
 }

@@ -20,28 +20,32 @@ const (
 	twoAtOnce   = "two new processes at once"
 )
 
-// trials are all faults of a process that is no binary, each with everybody who may deliver again. The reload behind a commit
-// is met with the commit landed, and with it not done. Encodings and format versions take turns.
+// trials are all faults that end no process, each with everybody who may deliver again. The faults that differ little from
+// another one of their point take turns in that, as do the profiles of catalogs, encodings, and format versions. A reload is met
+// where a delivery begins and behind a commit, which has landed or is not done.
 func trials() (all []*trial) {
 	for a, after := range []string{sameProcess, newProcess, otherSlices, twoAtOnce} {
 		for k, kind := range fault.Kinds {
-			for _, at := range fault.Points {
+			for p, at := range fault.Points {
 				f := fault.Fault{At: at, Kind: kind}
-				catalogs := at == fault.Commit || at == fault.Reload
-				if f.Check() != nil || after == sameProcess && f.Kills() || kind == fault.Throttled && !catalogs { // which a store does as Unavailable
+				if f.Check() != nil || f.Kills() { // killed_test.go
 					continue
 				}
-				scripts := [][]fault.Fault{{f}}
-				if at == fault.Reload {
-					for _, commit := range []fault.Kind{fault.ThenReset, fault.Unavailable} {
-						scripts = append(scripts, []fault.Fault{{At: fault.Commit, Kind: commit}, f})
+				if kind == fault.Throttled && at != fault.Commit && at != fault.Reload { // a store does it as Unavailable
+					continue
+				}
+				turn := (k+p)%4 == a
+				if turn || at == fault.Commit || !slices.Contains([]fault.Kind{fault.Unavailable, fault.Throttled, fault.ThenHang}, kind) {
+					all = append(all, newTrial(len(all), []fault.Fault{f}, after))
+				}
+				switch {
+				case at == fault.Reload:
+					commit := []fault.Kind{fault.ThenReset, fault.Unavailable}[(a+k)%2]
+					all = append(all, newTrial(len(all), []fault.Fault{{At: fault.Commit, Kind: commit}, f}, after))
+				case at == fault.Commit && turn:
+					for _, profile := range stack.Profiles[1:] {
+						all = append(all, newTrial(len(all), []fault.Fault{f}, after).at(profile))
 					}
-				}
-				for _, script := range scripts {
-					all = append(all, newTrial(len(all), script, after))
-				}
-				if at == fault.Commit {
-					all = append(all, newTrial(len(all), scripts[0], after).at(stack.Profiles[1+(a+k)%3]))
 				}
 			}
 		}
@@ -72,12 +76,18 @@ func TestNoFaultLosesOrRepeatsARecord(t *testing.T) {
 	t.Parallel()
 	all := trials()
 	slices.SortStableFunc(all, func(a, b *trial) int { return b.waits() - a.waits() }) // seconds, which others can use
+	play(t, 16, all, func(trial *trial) error { return trial.run(t.Context(), trial.inProcess) })
+}
+
+// play runs trials, some at a time.
+func play(t *testing.T, atOnce int, all []*trial, run func(*trial) error) {
+	t.Helper()
 	errs := make([]error, len(all))
 	var g errgroup.Group
-	g.SetLimit(16)
+	g.SetLimit(atOnce)
 	for i, trial := range all {
 		g.Go(func() error {
-			errs[i] = trial.run(t.Context(), trial.inProcess)
+			errs[i] = run(trial)
 			return nil
 		})
 	}
@@ -87,7 +97,7 @@ func TestNoFaultLosesOrRepeatsARecord(t *testing.T) {
 			t.Errorf("%s:\n%v", all[i], err)
 		}
 	}
-	t.Logf("%d faults", len(all))
+	t.Logf("%d trials", len(all))
 }
 
 // run plays a trial with the processes that start makes.
