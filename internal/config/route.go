@@ -29,7 +29,7 @@ const Placeholder = "__debezium_unavailable_value"
 // Route is the configured way from topics to a table.
 type Route struct {
 	Topics []string // names, or patterns between slashes
-	Source string   // of the topics; empty: MainSource
+	Source string   // of the topics; empty: kafka.MainSource
 	Format string
 	Table  Table
 	Key    []string // empty: the table's identifier fields

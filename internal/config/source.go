@@ -8,10 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-)
 
-// MainSource is the name of the source where only one is configured, or none.
-const MainSource = "main"
+	"github.com/frazil/frazil/internal/kafka"
+)
 
 // Source is a Kafka cluster.
 type Source struct {
@@ -49,8 +48,8 @@ func (d document) checkSources(c *Config, p *problems) {
 		}
 		c.Sources[name] = d.Sources[name].check("sources."+name, p)
 	}
-	if main := c.Sources[MainSource]; c.DeadLetter.Topic() != "" && len(main.Brokers) == 0 {
-		p.add("dead_letter: kafka:// is a topic of sources.%s, whose brokers are not given", MainSource)
+	if main := c.Sources[kafka.MainSource]; c.DeadLetter.Topic() != "" && len(main.Brokers) == 0 {
+		p.add("dead_letter: kafka:// is a topic of sources.%s, whose brokers are not given", kafka.MainSource)
 	}
 }
 
@@ -61,12 +60,12 @@ func (c *Config) source(given, at string, p *problems) string {
 	switch {
 	case known:
 		return given
-	case given == MainSource && len(names) == 0:
+	case given == kafka.MainSource && len(names) == 0:
 		return given
 	case given != "":
 		p.add("%s.source: there is no source %q", at, given)
 	case len(names) == 0:
-		return MainSource
+		return kafka.MainSource
 	case len(names) == 1:
 		return names[0]
 	default:
@@ -97,7 +96,7 @@ func (c *Config) SourceOf(arn, brokers string) (string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return MainSource, nil
+		return kafka.MainSource, nil
 	}
 	return "", fmt.Errorf("the event is of the cluster %s, which is none of sources: %s", cmp.Or(arn, brokers), strings.Join(names, ", "))
 }

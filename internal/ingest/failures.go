@@ -182,9 +182,9 @@ func (p *Pipeline) sink(ctx context.Context, c Catalog) (deadletter.Sink, error)
 		if err != nil {
 			return nil, err
 		}
-		client, err := cluster.Open(ctx, p.config.Sources[config.MainSource], account)
+		client, err := cluster.Open(ctx, p.config.Sources[kafka.MainSource], account)
 		if err != nil {
-			return nil, fmt.Errorf("open source %s: %w", config.MainSource, err)
+			return nil, fmt.Errorf("open source %s: %w", kafka.MainSource, err)
 		}
 		p.topic = &cluster.Letters{Kafka: client, Topic: topic}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/broker"
 )
 
@@ -20,7 +21,7 @@ func TestDeadLettersGoToATopicBeforeTheSnapshot(t *testing.T) {
 	admin, err := broker.NewClient(b.Addr())
 	w.must(err)
 	t.Cleanup(admin.Close)
-	w.config.Sources = map[string]config.Source{config.MainSource: {Brokers: []string{b.Addr()}, Auth: config.SourceAuth{Type: "none"}}}
+	w.config.Sources = map[string]config.Source{kafka.MainSource: {Brokers: []string{b.Addr()}, Auth: config.SourceAuth{Type: "none"}}}
 	w.config.DeadLetter = config.DeadLetter{To: "kafka://dead", MaxRatio: 1, MinRecords: 100}
 	good, bad := flat(partition(0), 0, `{"id":1,"n":1}`), flat(partition(0), 1, `{"id":2,"n":"two"}`)
 

@@ -7,6 +7,7 @@ import (
 	"regexp"
 
 	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/kafka"
 )
 
 // Routes finds routes by source and topic. It is safe for concurrent use.
@@ -27,7 +28,7 @@ type pattern struct {
 func New(routes []config.Route) (*Routes, error) {
 	r := &Routes{names: map[topic]int{}}
 	for i, route := range routes {
-		source := cmp.Or(route.Source, config.MainSource)
+		source := cmp.Or(route.Source, kafka.MainSource)
 		for _, name := range route.Topics {
 			re, is, err := config.Pattern(name)
 			switch {
