@@ -222,7 +222,7 @@ func TestTheOwnerMovesTheLedgerBetweenCommits(t *testing.T) {
 	w.must(w.pipeline().MoveLedger(t.Context(), name, set(10)))
 	w.must(deliver(t.Context(), warm, flat(part, 9, `{"id":1,"n":9}`), flat(part, 10, `{"id":2,"n":10}`)))
 	w.wantRows("id=1 n=1", "id=2 n=10", "id=3 n=3")
-	if left := w.orphans(); len(left) > 0 {
+	if left := w.audit().Orphans; len(left) > 0 {
 		t.Errorf("unreferenced files: %q", left)
 	}
 }

@@ -34,15 +34,8 @@ func (w *world) applied() {
 	if got := w.next()[0]; got != 3 {
 		w.Errorf("the ledger expects offset %d next, want 3", got)
 	}
-}
-
-// untouched checks that the table is as it was loaded.
-func (w *world) untouched() {
-	w.Helper()
-	w.wantRows("id=1 n=1", "id=2 n=2", "id=5")
-	w.wantSnapshots(1)
-	if got := w.next(); len(got) != 0 {
-		w.Errorf("the ledger is %v, want none", got)
+	for _, f := range w.audit().Faults {
+		w.Error(f)
 	}
 }
 
@@ -58,7 +51,7 @@ func TestARefusedCommitIsTriedAgainAndItsFilesGo(t *testing.T) {
 	if got := w.commits() - before; got != 3 { // one is the owner's
 		t.Errorf("%d commits were tried, want 3", got)
 	}
-	if left := w.orphans(); len(left) > 0 {
+	if left := w.audit().Orphans; len(left) > 0 {
 		t.Errorf("files of the refused attempt are left: %q", left)
 	}
 }
@@ -90,7 +83,7 @@ func TestACommitThatLandedWithoutAnAnswerIsNotRepeated(t *testing.T) {
 			if got := w.commits() - before; got != sent {
 				t.Errorf("%d commits were sent, want %d", got, sent)
 			}
-			if left := w.orphans(); len(left) > 0 {
+			if left := w.audit().Orphans; len(left) > 0 {
 				t.Errorf("unreferenced files: %q", left)
 			}
 		})
@@ -109,36 +102,8 @@ func TestAnUnknownAttemptIsFollowedByOneMoreAndKeepsItsFiles(t *testing.T) {
 		t.Errorf("%d commits were sent, want 2", got)
 	}
 	const perAttempt = 5 // data and delete file, a manifest of each, the manifest list
-	if left := w.orphans(); len(left) != perAttempt {
+	if left := w.audit().Orphans; len(left) != perAttempt {
 		t.Errorf("%d files of the unknown attempt are left, want %d: %q", len(left), perAttempt, left)
-	}
-}
-
-func TestAFailedUploadChangesNothing(t *testing.T) {
-	t.Parallel()
-	for name, suffix := range map[string]string{"data file": ".parquet", "manifest": "-m0.avro"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, delivery := standard(t)
-			before := w.commits()
-			w.objects.SetFault(func(r *http.Request) (int, string) {
-				if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, suffix) {
-					return http.StatusForbidden, "AccessDenied"
-				}
-				return 0, ""
-			})
-			p := w.pipeline()
-			if err := delivery(p); err == nil || !strings.Contains(err.Error(), "upload s3://") {
-				t.Fatalf("got %v, want an error of the upload", err)
-			}
-			if got := w.commits() - before; got != 0 {
-				t.Errorf("%d commits were sent without their files", got)
-			}
-			w.untouched()
-			w.objects.SetFault(nil)
-			w.must(delivery(p))
-			w.applied()
-		})
 	}
 }
 
@@ -215,27 +180,6 @@ func TestATablePartitionedMeanwhileGetsFilesOfItsNewSpec(t *testing.T) {
 		if m.SnapshotID() == head.CurrentSnapshot().SnapshotID && m.ManifestContent() == iceberg.ManifestContentData &&
 			int(m.PartitionSpecID()) != head.Metadata().DefaultPartitionSpec() {
 			t.Errorf("the new rows are of the spec %d", m.PartitionSpecID())
-		}
-	}
-}
-
-// The retention of main is its owner's; a commit moves the branch and nothing else.
-func TestACommitKeepsTheRetentionOfMain(t *testing.T) {
-	t.Parallel()
-	w, delivery := standard(t)
-	head := w.load().CurrentSnapshot().SnapshotID
-	_, _, err := w.client.CommitTable(t.Context(), lake.Ident(w.name), nil,
-		[]table.Update{table.NewSetSnapshotRefUpdate(table.MainBranch, head, table.BranchRef, 9_000_000, 8_000_000, 7)})
-	w.must(err)
-	w.must(delivery(w.pipeline()))
-	w.applied()
-	for name, ref := range w.load().Metadata().Refs() {
-		if name != table.MainBranch {
-			continue
-		}
-		if ref.MaxRefAgeMs == nil || *ref.MaxRefAgeMs != 9_000_000 || ref.MaxSnapshotAgeMs == nil || *ref.MaxSnapshotAgeMs != 8_000_000 ||
-			ref.MinSnapshotsToKeep == nil || *ref.MinSnapshotsToKeep != 7 {
-			t.Errorf("main is now %+v", ref)
 		}
 	}
 }

@@ -141,19 +141,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 	return errors.Join(t.lake.Create(ctx, spec), t.lake.Append(ctx, spec.Name, loaded))
 }
 
-func (t *trial) rows(ctx context.Context) ([]string, error) {
-	_, rows, err := t.lake.Rows(ctx, "shop.orders")
-	out := []string{}
-	for _, r := range rows {
-		line := "id=" + r["id"]
-		if n, ok := r["n"]; ok {
-			line += " n=" + n
-		}
-		out = append(out, line)
-	}
-	slices.Sort(out)
-	return out, err
-}
+func (t *trial) rows(ctx context.Context) ([]string, error) { return lines(ctx, t.lake, "shop.orders") }
 
 // applied delivers records without a fault, which has to succeed.
 func (t *trial) applied(ctx context.Context, p process, steps []step) error {

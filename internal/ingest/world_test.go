@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
-	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/apache/iceberg-go"
@@ -20,6 +17,7 @@ import (
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/ledger"
+	"github.com/frazil/frazil/internal/local/audit"
 	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/objectio"
@@ -101,28 +99,15 @@ func partition(n int32) *kafka.Partition {
 
 // once makes the next commit meet a fault.
 func (w *world) once(f catalog.Fault) {
-	var once sync.Once
-	w.catalog.SetFault(func(op catalog.Op, _ *http.Request) (answer catalog.Fault) {
-		if op == catalog.OpCommitTable {
-			once.Do(func() { answer = f })
-		}
-		return answer
-	})
+	w.catalog.SetFault(catalog.Once(catalog.OpCommitTable, func() catalog.Fault { return f }))
 }
 
 // beforeCommit runs f once, when the next commit's request has arrived and nothing is done about it yet.
 func (w *world) beforeCommit(f func()) {
-	var once sync.Once
-	w.catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
-		if op == catalog.OpCommitTable {
-			run := false
-			once.Do(func() { run = true })
-			if run { // not inside Do: f commits as well
-				f()
-			}
-		}
+	w.catalog.SetFault(catalog.Once(catalog.OpCommitTable, func() catalog.Fault {
+		f()
 		return catalog.Fault{}
-	})
+	}))
 }
 
 func (w *world) load() *table.Table {
@@ -135,8 +120,13 @@ func (w *world) load() *table.Table {
 // rows are the table's rows as "column=value …", sorted.
 func (w *world) rows() []string {
 	w.Helper()
-	columns, rows, err := w.lake.Rows(w.Context(), w.name)
+	out, err := lines(w.Context(), w.lake, w.name)
 	w.must(err)
+	return out
+}
+
+func lines(ctx context.Context, l *lake.Lake, table string) ([]string, error) {
+	columns, rows, err := l.Rows(ctx, table)
 	out := []string{}
 	for _, r := range rows {
 		var cells []string
@@ -148,7 +138,7 @@ func (w *world) rows() []string {
 		out = append(out, strings.Join(cells, " "))
 	}
 	slices.Sort(out)
-	return out
+	return out, err
 }
 
 func (w *world) wantRows(want ...string) {
@@ -209,33 +199,12 @@ func (w *world) entries(s *table.Snapshot) (all []iceberg.ManifestEntry) {
 	return all
 }
 
-// orphans are the files of the table that no snapshot references. A referenced file that is not there fails the test.
-func (w *world) orphans() []string {
+// audit says what is wrong with the table and its files.
+func (w *world) audit() *audit.Report {
 	w.Helper()
-	stored := map[string]bool{}
-	for _, k := range w.objects.Keys(stack.Bucket, "") {
-		if !strings.HasSuffix(k, ".metadata.json") {
-			stored["s3://"+stack.Bucket+"/"+k] = true
-		}
-	}
-	used := func(path string) {
-		w.Helper()
-		if _, ok := w.objects.Read(stack.Bucket, strings.TrimPrefix(path, "s3://"+stack.Bucket+"/")); !ok {
-			w.Errorf("the referenced file %s is gone", path)
-		}
-		delete(stored, path)
-	}
-	snapshots := w.load().Metadata().Snapshots()
-	for i := range snapshots {
-		used(snapshots[i].ManifestList)
-		for _, m := range w.manifests(&snapshots[i]) {
-			used(m.FilePath())
-		}
-		for _, e := range w.entries(&snapshots[i]) {
-			used(e.DataFile().FilePath())
-		}
-	}
-	return slices.Sorted(maps.Keys(stored))
+	report, err := audit.New(w.lake, w.objects, w.name).Audit(w.Context())
+	w.must(err)
+	return report
 }
 
 // manifests are those that a snapshot lists.

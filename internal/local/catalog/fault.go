@@ -3,6 +3,7 @@ package catalog
 import (
 	"net/http"
 	"strconv"
+	"sync/atomic"
 )
 
 // An Op names what a request asks for.
@@ -31,6 +32,17 @@ const (
 
 // A FaultFunc chooses what goes wrong with a request. It is called concurrently.
 type FaultFunc func(Op, *http.Request) Fault
+
+// Once has the first request of an operation meet a fault. The function that chooses it may send others of its own.
+func Once(op Op, choose func() Fault) FaultFunc {
+	var met atomic.Bool
+	return func(at Op, _ *http.Request) Fault {
+		if at != op || met.Swap(true) {
+			return Fault{}
+		}
+		return choose()
+	}
+}
 
 // A Fault is one request answered wrongly. The zero Fault is none.
 type Fault struct {

@@ -8,8 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
-	"sync"
 
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/config"
@@ -75,13 +73,7 @@ func (b *bench) through(version int, f catalog.Fault, retry func(*bench, string,
 	if err := give(b.ctx, same, 0, 0); err != nil {
 		return err
 	}
-	var once sync.Once
-	b.SetFault(func(op catalog.Op, _ *http.Request) (answer catalog.Fault) {
-		if op == catalog.OpCommitTable {
-			once.Do(func() { answer = f })
-		}
-		return answer
-	})
+	b.SetFault(catalog.Once(catalog.OpCommitTable, func() catalog.Fault { return f }))
 	defer b.SetFault(nil)
 	first := give(b.ctx, same, 1, 4) // it may well succeed
 	if err := retry(b, name, same); err != nil {
@@ -96,48 +88,34 @@ func (b *bench) firstCommits() error {
 	if err != nil {
 		return err
 	}
-	var once sync.Once
 	var other error
-	b.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
-		first := false
-		if op == catalog.OpCommitTable {
-			once.Do(func() { first = true })
-		}
-		if first { // not inside Do: it commits as well
-			other = give(b.ctx, b.process(name), 4, 6)
-		}
+	b.SetFault(catalog.Once(catalog.OpCommitTable, func() catalog.Fault {
+		other = give(b.ctx, b.process(name), 4, 6)
 		return catalog.Fault{}
-	})
+	}))
 	defer b.SetFault(nil)
-	if err := errors.Join(b.partitioned(name), other); err != nil {
+	err = deliver(b.ctx, b.process(name), 1, 0, 3) // of another partition
+	if err := errors.Join(err, other); err != nil {
 		return err
 	}
 	return b.has(name, 6)
 }
 
-// partitioned gives records 0 to 3 as those of another partition.
-func (b *bench) partitioned(name string) error {
-	return deliver(b.ctx, b.process(name), 1, 0, 3)
-}
-
 // process is what one process holds, for a table.
 func (b *bench) process(name string) *ingest.Pipeline {
-	c := &config.Config{Catalogs: map[string]config.Catalog{"main": b.Config}, Routes: []config.Route{{
-		Topics: []string{"t"}, Format: "flat", Table: config.Table{Catalog: "main", Path: strings.Split(name, ".")},
-		NullValue: config.Delete, Absent: config.Null, Unavailable: config.Null, Truncate: config.Error, UnknownColumns: config.Error,
-		Placeholder: config.Placeholder, Wrapper: "auto", TimestampUnit: "auto", DecimalEncoding: "auto", BinaryEncoding: "base64",
-		Names: "exact", TimeZone: "UTC", SpecialTemporals: config.Error,
-	}}}
-	p, err := ingest.New(c, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	c, err := config.Parse(fmt.Appendf(nil, "catalogs: {main: {uri: %q}}\nroutes: [{topics: [t], format: flat, table: \"main:%s\"}]", b.Config.URI, name))
 	if err != nil {
 		panic(err) // the configuration is the same for all
+	}
+	c.Catalogs["main"] = b.Config
+	p, err := ingest.New(c, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		panic(err)
 	}
 	return p
 }
 
-// deliver writes one row to a table.
-func (b *bench) deliver(name string, id int64) error { return give(b.ctx, b.process(name), id, id) }
-
+// give delivers records of partition 0.
 func give(ctx context.Context, p *ingest.Pipeline, from, to int64) error {
 	return deliver(ctx, p, 0, from, to)
 }

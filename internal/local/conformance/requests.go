@@ -3,6 +3,7 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 
@@ -284,19 +285,21 @@ func (b *bench) keepsRefs() error {
 	if err != nil {
 		return err
 	}
-	if err := b.deliver(name, 2); err != nil {
+	if err := give(b.ctx, b.process(name), 2, 2); err != nil {
 		return err
 	}
 	if head, err = b.load(name); err != nil {
 		return err
 	}
-	for ref, r := range head.Metadata().Refs() {
-		switch {
-		case ref == "month-end" && (r.SnapshotID != first || r.SnapshotRefType != table.TagRef):
-			return fmt.Errorf("the tag is now %+v", r)
-		case ref == table.MainBranch && (r.MinSnapshotsToKeep == nil || *r.MinSnapshotsToKeep != 7 || r.MaxSnapshotAgeMs == nil || *r.MaxSnapshotAgeMs != 8_000_000):
-			return fmt.Errorf("main is now %+v", r)
-		}
+	refs := maps.Collect(head.Metadata().Refs())
+	keep, snapshots, ref := 7, int64(8_000_000), int64(9_000_000)
+	if main := refs[table.MainBranch]; !main.Equals(table.SnapshotRef{
+		SnapshotID: head.CurrentSnapshot().SnapshotID, SnapshotRefType: table.BranchRef, MinSnapshotsToKeep: &keep, MaxSnapshotAgeMs: &snapshots, MaxRefAgeMs: &ref,
+	}) {
+		return fmt.Errorf("main is now %+v", main)
+	}
+	if tag := refs["month-end"]; !tag.Equals(table.SnapshotRef{SnapshotID: first, SnapshotRefType: table.TagRef}) {
+		return fmt.Errorf("the tag is now %+v", tag)
 	}
 	return nil
 }
