@@ -117,14 +117,14 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 		}
 		return t.fresh, nil
 	}
-	if err := t.bury(ctx); err != nil {
-		return false, err
-	}
 	a, err := t.stage(ctx, live, outcome)
 	switch {
 	case err != nil && !t.fresh:
 		return false, nil
 	case err != nil:
+		return false, err
+	}
+	if err := t.bury(ctx); err != nil {
 		return false, err
 	}
 	after, err := a.Publish(ctx, t.catalog, t.catalog)

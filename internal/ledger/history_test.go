@@ -213,7 +213,14 @@ func TestSetMovesAPartitionAndForgetsTheCluster(t *testing.T) {
 	m, err := b.held().Set("main", "a", map[int32]int64{0: 3, 2: 7}, 5000)
 	b.must(err)
 	b.carry(m)
-	b.want(map[int32]ledger.Mark{0: {Next: 3}, 1: {Lost: ledger.Lost{To: 10}}, 2: {Next: 7}})
+	b.want(map[int32]ledger.Mark{0: {Next: 3, Lost: ledger.Lost{To: 10}}, 1: {Lost: ledger.Lost{To: 10}}, 2: {Next: 7}})
+	if err := b.deliver(0, 10, 11); err == nil {
+		t.Error("what is still lost was left out")
+	}
+	m, err = b.held().Set("main", "a", map[int32]int64{1: 10}, 5000)
+	b.must(err)
+	b.carry(m)
+	b.want(map[int32]ledger.Mark{0: {Next: 3, Lost: ledger.Lost{To: 10}}, 1: {Next: 10}, 2: {Next: 7}})
 	for _, r := range []*kafka.Record{{Part: part("a", 2), Offset: 6, Time: 4999}, {Part: part("a", 0), Offset: 2, Time: 1}} {
 		if applied, err := b.held().Check(r); !applied || err != nil {
 			t.Errorf("%s: applied %v, %v", r.Ref(), applied, err)

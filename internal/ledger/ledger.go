@@ -120,7 +120,8 @@ func (l *Ledger) Follows(p *kafka.Partition, from int64, dense bool) error {
 		return nil
 	case m.Lost.To > m.Next && (!m.Lost.Resumed || from >= m.Lost.To):
 		return fmt.Errorf("%s: the table was rolled back, and %s not in it any more; have them delivered again from offset %d on, "+
-			"or give them up (localstack ledger accept)", first, l.lostOf(p), m.Next)
+			"or from the first one that Kafka still has, once the ledger says so (%s), or give them all up (localstack ledger accept TABLE)",
+			first, l.lostOf(p), m.Next, setCommand(p, m.Next))
 	case dense:
 		return fmt.Errorf("%s: offsets %d to %d were not delivered, and the route says offsets: dense; have them delivered, "+
 			"or say that there are none (%s)", first, m.Next, from-1, setCommand(p, from))

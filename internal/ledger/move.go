@@ -70,14 +70,14 @@ func (m Mark) settled() Mark {
 }
 
 // Set gives partitions of a topic the next offsets that the table's owner says, as of now (milliseconds since 1970):
-// records below that are older are skipped. The others keep theirs. The cluster is forgotten, which the owner may have
-// replaced, and so is what was lost of these partitions.
+// records below that are older are skipped, and what a roll-back took out of the table below them is given up. The other
+// partitions keep theirs. The cluster is forgotten, which the owner may have replaced.
 func (l *Ledger) Set(source, topic string, next map[int32]int64, now int64) (Move, error) {
 	m := Move{map[string]*Topic{}, Spans{}}
 	t := m.topic(l, source, topic)
 	t.Cluster = ""
 	for n, offset := range next {
-		t.Marks[n] = Mark{Next: offset, Time: now}
+		t.Marks[n] = Mark{Next: offset, Time: now, Lost: Lost{To: t.Marks[n].Lost.To}}.settled()
 		m.spans[kafka.Partition{Source: source, Topic: topic, Number: n}] = Span{From: offset, Next: offset, Time: now}
 	}
 	return m, l.fits(m)

@@ -130,7 +130,8 @@ func (o *Owner) moveLedger(ctx context.Context, table string, move func(*ledger.
 func consequences(l *ledger.Ledger, m ledger.Move) (lines []string) {
 	for _, t := range m.Topics() {
 		for _, n := range slices.Sorted(maps.Keys(t.Marks)) {
-			now := t.Marks[n].Next
+			mark := t.Marks[n]
+			now := mark.Next
 			was, known := l.Mark(&kafka.Partition{Source: t.Source, Topic: t.Name, Number: n})
 			line := fmt.Sprintf("topic %s, partition %d: next offset %d", ledger.SourceAndTopic(t.Source, t.Name), n, now)
 			switch {
@@ -145,6 +146,9 @@ func consequences(l *ledger.Ledger, m ledger.Move) (lines []string) {
 					was.Next, now, was.Next-1)
 			default:
 				continue
+			}
+			if mark.Lost.To > now {
+				line += fmt.Sprintf("; of what a roll-back took, records %d to %d are still to be delivered", now, mark.Lost.To-1)
 			}
 			lines = append(lines, line)
 		}
