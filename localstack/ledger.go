@@ -12,7 +12,7 @@ import (
 // runLedger shows a table's ledger, or changes it on its owner's word.
 func runLedger(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) error {
 	at := endpoints(f)
-	file := f.String("config", "", "a configuration document whose catalogs have the table (default: the catalog of `localstack up`)")
+	file := f.String("config", "", "the `FILE` of a configuration document whose catalogs have the TABLE, [CATALOG:]NAMESPACE.NAME, of main if it names none (default: the catalog of localstack up)")
 	if err := f.Parse(args); err != nil {
 		return err
 	}

@@ -22,8 +22,11 @@ func runSoak(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, 
 	}
 	fmt.Fprintf(o.Out, "soak of %d faulted invocations, seed %d\n", s.Faulted, s.Seed)
 	err := soak.Run(ctx, s)
-	if errors.Is(err, soak.ErrDiffers) {
+	switch {
+	case errors.Is(err, soak.ErrDiffers):
 		return errReported
+	case err == nil:
+		fmt.Fprintln(o.Out, "every table is as expected")
 	}
 	return err
 }

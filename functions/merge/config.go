@@ -56,7 +56,8 @@ func readDocument(address string) ([]byte, error) {
 	return warehouse.ReadDocument(ctx, address)
 }
 
-// isDocument tells YAML from an address: a document of frazil's has several lines, or is one map in braces.
+// isDocument tells YAML from an address: a document of frazil's has several lines, or is one map in braces. What else has
+// a key is a document too, if a wrong one: reading it as a file would print it, with what secrets it may hold.
 func isDocument(text string) bool {
-	return strings.Contains(text, "\n") || strings.HasPrefix(strings.TrimSpace(text), "{")
+	return strings.Contains(text, "\n") || strings.Contains(text, ": ") || strings.HasPrefix(strings.TrimSpace(text), "{")
 }

@@ -112,6 +112,7 @@ func TestConfigErrorsNameWhatIsWrong(t *testing.T) {
 			map[string]string{"FRAZIL_CONFIG": strings.NewReplacer("flat", "csv", "key:", "keys:", "http:", "ftp:").Replace(document)},
 			[]string{"routes[0].format", "unknown key keys", "catalogs.main.uri"},
 		},
+		"a document without braces": {map[string]string{"FRAZIL_CONFIG": "catalogs: p4ss"}, []string{"line 1: must be a map of keys"}},
 	} {
 		_, err := readConfig(env(test.env), noFiles)
 		if err == nil {

@@ -35,7 +35,7 @@ func deadLetter(n yaml.Node, p *problems) DeadLetter {
 		doc.To = n.Value
 	default:
 		if err := strict(n, &doc); err != nil {
-			p.add("dead_letter: must be an address, or a map of to, max_ratio and min_records")
+			p.add("dead_letter: must be an address, or a map of to (an address), max_ratio (a number) and min_records (a whole number)")
 			return out
 		}
 	}

@@ -96,7 +96,7 @@ func Parse(text []byte) (*Config, error) {
 			p.add("%s", explain(line))
 		}
 	case err != nil:
-		p.add("%w", err)
+		p.add("%s", noAnchor.ReplaceAllString(err.Error(), "an alias has no anchor; a text that begins with * stands in quotes"))
 		return nil, p.err()
 	}
 	if dec.Decode(new(yaml.Node)) != io.EOF {
@@ -110,8 +110,9 @@ func Parse(text []byte) (*Config, error) {
 }
 
 var (
-	unknownKey = regexp.MustCompile(`^(line \d+): field (\S+) not found in type \S+$`)
+	unknownKey = regexp.MustCompile(`^(line \d+): field (.+) not found in type \S+$`)
 	wrongType  = regexp.MustCompile(`(?s)^(line \d+): cannot unmarshal .* into (\S+)$`)
+	noAnchor   = regexp.MustCompile(`unknown anchor '.*' referenced`) // its name may be a secret that was to be a text
 	kinds      = map[string]string{"[]string": "a list of texts", "string": "a text", "bool": "true or false", "map[string]string": "a map of texts"}
 )
 

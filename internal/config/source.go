@@ -28,13 +28,15 @@ type SourceAuth struct {
 }
 
 type sourceDoc struct {
-	Brokers []string `yaml:"brokers"`
-	ARN     string   `yaml:"arn"`
-	TLS     bool     `yaml:"tls"`
-	Auth    struct {
-		Type   string `yaml:"type"`
-		Secret string `yaml:"secret"`
-	} `yaml:"auth"`
+	Brokers []string      `yaml:"brokers"`
+	ARN     string        `yaml:"arn"`
+	TLS     bool          `yaml:"tls"`
+	Auth    sourceAuthDoc `yaml:"auth"`
+}
+
+type sourceAuthDoc struct {
+	Type   string `yaml:"type"`
+	Secret string `yaml:"secret"`
 }
 
 // sourceName is one that the names of a ledger's properties can hold.
@@ -109,9 +111,9 @@ func (d sourceDoc) check(at string, p *problems) Source {
 	if s.ARN != "" && !strings.HasPrefix(s.ARN, "arn:") {
 		p.add("%s.arn: must be the ARN of an MSK cluster", at)
 	}
-	for _, broker := range s.Brokers {
+	for i, broker := range s.Brokers {
 		if host, port, err := net.SplitHostPort(broker); err != nil || host == "" || port == "" {
-			p.add("%s.brokers: %q is not host:port", at, broker)
+			p.add("%s.brokers[%d]: is not host:port", at, i)
 		}
 	}
 	switch s.Auth.Type {

@@ -31,11 +31,15 @@ func TestParseRefusesSourcesThatCannotWork(t *testing.T) {
 		"sources: {a.b: {brokers: [b:1]}}":                                                             "a name has letters",
 		"sources: {main: {arn: msk}}":                                                                  "must be the ARN",
 		"dead_letter: kafka://d\nsources: {main: {}}":                                                  "sources.main: neither brokers nor an arn is given",
-		"dead_letter: kafka://d\nsources: {main: {brokers: [b]}}":                                      `"b" is not host:port`,
+		"dead_letter: kafka://d\nsources: {main: {brokers: [b]}}":                                      "sources.main.brokers[0]: is not host:port",
 		"dead_letter: kafka://d\nsources: {main: {brokers: [b:1], auth: {type: iam}}}":                 "sources.main.tls: must be true",
 		"dead_letter: kafka://d\nsources: {main: {brokers: [b:1], auth: {type: ldap}}}":                "sources.main.auth.type: must be",
 		"dead_letter: kafka://d\nsources: {main: {brokers: [b:1], auth: {type: scram, secret: p4ss}}}": "must say where the secret is kept",
 		"dead_letter: kafka://d\nsources: {main: {brokers: [b:1], auth: {secret: \"ssm:/a\"}}}":        "is not read with type none",
+		"sources: {main: {brokers: [b:1, \"u:p4ss@b:1\"]}}":                                            "sources.main.brokers[1]: is not host:port",
+		"sources: {main: {brokers: [b:1], auth: {type: plain, password: p4ss}}}":                       "line 4: unknown key password",
+		"sources: {main: {brokers: [b:1], auth: p4ss}}":                                                "line 4: must be a map of keys",
+		"sources: {main: {brokers: [b:1], auth: {type: plain, secret: *p4ss}}}":                        "a text that begins with * stands in quotes",
 	} {
 		if _, err := config.Parse([]byte(smallest + more)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "p4ss") {
 			t.Errorf("%s: got %v, want %q", more, err, want)

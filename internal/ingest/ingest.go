@@ -185,11 +185,15 @@ func (p *Pipeline) catalog(ctx context.Context, name string) (Catalog, error) {
 	if c := p.catalogs[name]; c != nil {
 		return c, nil
 	}
+	configured, ok := p.config.Catalogs[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no catalog %s", name)
+	}
 	var letters []string
 	if p.config.DeadLetter.To != "" && p.config.DeadLetter.Topic() == "" {
 		letters = append(letters, p.config.DeadLetter.To)
 	}
-	c, err := warehouse.Open(ctx, name, p.config.Catalogs[name], letters...)
+	c, err := warehouse.Open(ctx, name, configured, letters...)
 	if err != nil {
 		return nil, err
 	}

@@ -122,7 +122,7 @@ func (p printer) reasons(letters []deadletter.Letter, from string) {
 	for _, g := range groups {
 		p.line("%6d  %-8s %s  %s", g.records, g.class, g.reason, p.faint(g.first+" … "+g.last))
 	}
-	p.line("%d records have dead letters below %s", len(letters), from)
+	p.line("%d record(s) with dead letters below %s", len(letters), from)
 }
 
 // letter prints one whole.

@@ -41,7 +41,7 @@ func TestDeadLettersAreListedByReasonAndShown(t *testing.T) {
 	if err := demo.Letters(t.Context(), demo.Options{Out: &out}, parts.Store, "s3://frazil/dead", ""); err != nil {
 		t.Fatal(err)
 	}
-	if got := out.String(); !strings.Contains(got, "3  column   is no number  orders/3/7 … orders/3/9") || !strings.Contains(got, "3 records have") {
+	if got := out.String(); !strings.Contains(got, "3  column   is no number  orders/3/7 … orders/3/9") || !strings.Contains(got, "3 record(s) with") {
 		t.Errorf("listed:\n%s", got)
 	}
 	out.Reset()

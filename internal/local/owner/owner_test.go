@@ -82,4 +82,11 @@ func TestTheOwnersTablesMayBeThoseOfADocument(t *testing.T) {
 	if _, err := owner.Open(file, stack.Fixed(), os.Stdout); err == nil || !strings.Contains(err.Error(), "catalogs.main.uri") {
 		t.Errorf("got %v", err)
 	}
+	own, err := owner.Open("", stack.Fixed(), os.Stdout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := own.Ledger(t.Context(), "lake:shop.orders"); err == nil || err.Error() != "there is no catalog lake" {
+		t.Errorf("a catalog that is not in it: got %v", err)
+	}
 }
