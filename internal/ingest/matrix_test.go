@@ -63,10 +63,7 @@ func newTrial(n int, script []fault.Fault, after string) *trial {
 
 // at has a trial played by a catalog and store of a profile.
 func (t *trial) at(p stack.Profile) *trial {
-	t.profile = p
-	if p.Name == "nessie" { // which has no version 3
-		t.version = 2
-	}
+	t.profile, t.version = p, min(t.version, p.Newest)
 	return t
 }
 

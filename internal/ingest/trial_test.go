@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/frazil/frazil/internal/config"
-	"github.com/frazil/frazil/internal/deadletter"
 	"github.com/frazil/frazil/internal/local/audit"
 	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/frazil/frazil/internal/local/lake"
@@ -126,12 +125,11 @@ func (t *trial) open(ctx context.Context) (err error) {
 	t.parts.Play(t.profile)
 	t.parts.Objects.Write(stack.Bucket, stranger, []byte("whose?"))
 	main := t.parts.CatalogConfig()
-	t.config, err = config.Parse(fmt.Appendf(nil, "catalogs: {main: {uri: %q, warehouse: %q}}\ndead_letter: s3://frazil/dead\n"+
-		"routes: [{table: \"main:shop.orders\", topics: [orders], format: debezium, deletes: %s}]", main.URI, main.Warehouse, t.deletes))
+	t.config, err = stack.Configure(main, fmt.Sprintf("dead_letter: s3://frazil/dead\n"+
+		"routes: [{table: \"main:shop.orders\", topics: [orders], format: debezium, deletes: %s}]", t.deletes))
 	if err != nil {
 		return err
 	}
-	t.config.Catalogs["main"] = main
 	if t.lake, err = lake.Open(ctx, main); err != nil {
 		return err
 	}
@@ -202,15 +200,12 @@ func (t *trial) mayLitter() bool {
 // checkLetters looks for exactly the bad record among the dead letters, at least once.
 func (t *trial) checkLetters() error {
 	found := map[int64]bool{}
-	for _, key := range t.parts.Objects.Keys(stack.Bucket, "dead/") {
-		data, _ := t.parts.Objects.Read(stack.Bucket, key)
-		letters, err := deadletter.Decode(data)
-		if err != nil {
-			return err
-		}
-		for _, l := range letters {
-			found[l.Offset] = true
-		}
+	letters, err := t.parts.Letters("dead/")
+	if err != nil {
+		return err
+	}
+	for _, l := range letters {
+		found[l.Offset] = true
 	}
 	if !maps.Equal(found, map[int64]bool{4: true}) {
 		return fmt.Errorf("there are dead letters of the offsets %v, want 4", slices.Sorted(maps.Keys(found)))

@@ -62,9 +62,8 @@ func newWorld(t testing.TB, spec lake.Spec, route string, rows ...lake.Row) *wor
 	if len(rows) > 0 {
 		w.must(w.lake.Append(t.Context(), spec.Name, rows))
 	}
-	w.config, err = config.Parse(fmt.Appendf(nil, "catalogs: {main: {uri: %q, warehouse: %q}}\nroutes: [{table: \"main:%s\", %s}]", main.URI, main.Warehouse, spec.Name, route))
+	w.config, err = stack.Configure(main, fmt.Sprintf("routes: [{table: \"main:%s\", %s}]", spec.Name, route))
 	w.must(err)
-	w.config.Catalogs["main"] = main
 	return w
 }
 

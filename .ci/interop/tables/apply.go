@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/source"
@@ -22,14 +21,11 @@ type world struct {
 
 // pipeline is a function's process, configured for one table. The topic has the table's name.
 func (w *world) pipeline(name, deletes string) (*ingest.Pipeline, error) {
-	main := w.parts.CatalogConfig()
-	c, err := config.Parse(fmt.Appendf(nil, `
-catalogs: {main: {uri: %q, warehouse: %q}}
-routes: [{topics: [%q], format: flat, table: "main:%[3]s", key: [%s], binary_encoding: hex, deletes: %s}]`, main.URI, main.Warehouse, name, key, deletes))
+	c, err := stack.Configure(w.parts.CatalogConfig(), fmt.Sprintf(`
+routes: [{topics: [%q], format: flat, table: "main:%[1]s", key: [%s], binary_encoding: hex, deletes: %s}]`, name, key, deletes))
 	if err != nil {
 		return nil, err
 	}
-	c.Catalogs["main"] = main
 	return ingest.New(c, slog.New(slog.NewTextHandler(io.Discard, nil)))
 }
 

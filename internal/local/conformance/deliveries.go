@@ -10,10 +10,10 @@ import (
 	"slices"
 
 	"github.com/frazil/frazil/internal/commit"
-	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/stack"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -103,11 +103,10 @@ func (b *bench) firstCommits() error {
 
 // process is what one process holds, for a table.
 func (b *bench) process(name string) *ingest.Pipeline {
-	c, err := config.Parse(fmt.Appendf(nil, "catalogs: {main: {uri: %q}}\nroutes: [{topics: [t], format: flat, table: \"main:%s\"}]", b.Config.URI, name))
+	c, err := stack.Configure(b.Config, fmt.Sprintf("routes: [{topics: [t], format: flat, table: \"main:%s\"}]", name))
 	if err != nil {
 		panic(err) // the configuration is the same for all
 	}
-	c.Catalogs["main"] = b.Config
 	p, err := ingest.New(c, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		panic(err)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/frazil/frazil/internal/deadletter"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/local/stack"
 	"go.yaml.in/yaml/v3"
@@ -62,15 +61,12 @@ func (w *world) compareLetters() (differences []string, err error) {
 		return nil, fmt.Errorf("config: dead_letter: the runner has the bucket %s only", stack.Bucket)
 	}
 	got := map[string]string{}
-	for _, key := range w.Objects.Keys(stack.Bucket, prefix) {
-		data, _ := w.Objects.Read(stack.Bucket, key)
-		letters, err := deadletter.Decode(data)
-		if err != nil {
-			return nil, fmt.Errorf("dead letters %s: %w", key, err)
-		}
-		for _, l := range letters {
-			got[At{l.Topic, l.Partition, l.Offset}.String()] = l.Reason
-		}
+	letters, err := w.Letters(prefix)
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range letters {
+		got[At{l.Topic, l.Partition, l.Offset}.String()] = l.Reason
 	}
 	for _, want := range w.scenario.Expect.DeadLetters {
 		switch reason, there := got[want.At.String()]; {

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/frazil/frazil/internal/deadletter"
 	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/frazil/frazil/internal/local/source"
-	"github.com/frazil/frazil/internal/local/stack"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -206,19 +204,16 @@ func (r *round) letters() error {
 			}
 		}
 	}
-	for _, key := range r.parts.Objects.Keys(stack.Bucket, "dead/") {
-		data, _ := r.parts.Objects.Read(stack.Bucket, key)
-		letters, err := deadletter.Decode(data)
-		if err != nil {
-			return err
+	letters, err := r.parts.Letters("dead/")
+	if err != nil {
+		return err
+	}
+	for _, l := range letters {
+		at := fmt.Sprintf("%s-%d at %d", l.Topic, l.Partition, l.Offset)
+		if value, is := bad[at]; !is || !bytes.Equal(value, l.Value) {
+			return fmt.Errorf("there is a dead letter of %s, which is not bad, or with another value", at)
 		}
-		for _, l := range letters {
-			at := fmt.Sprintf("%s-%d at %d", l.Topic, l.Partition, l.Offset)
-			if value, is := bad[at]; !is || !bytes.Equal(value, l.Value) {
-				return fmt.Errorf("there is a dead letter of %s, which is not bad, or with another value", at)
-			}
-			found[at] = true
-		}
+		found[at] = true
 	}
 	var missing []string
 	for at := range bad {

@@ -5,10 +5,12 @@ package stack
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 
 	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/deadletter"
 	"github.com/frazil/frazil/internal/local/broker"
 	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/objectio"
@@ -60,6 +62,15 @@ func (e Endpoints) CatalogConfig() config.Catalog {
 	}
 }
 
+// Configure reads a document without catalogs, and gives it the catalog main.
+func Configure(main config.Catalog, document string) (*config.Config, error) {
+	c, err := config.Parse(fmt.Appendf(nil, "catalogs: {main: {uri: %q, warehouse: %q}}\n%s", main.URI, main.Warehouse, document))
+	if err == nil {
+		c.Catalogs["main"] = main // with the keys of its store, which no document may have
+	}
+	return c, err
+}
+
 // Stack is the running parts.
 type Stack struct {
 	Endpoints
@@ -75,14 +86,15 @@ type Profile struct {
 	Name     string
 	Catalog  catalog.Profile
 	KeepsAll bool // the store refuses to delete and to list
+	Newest   int  // format version
 }
 
 // Profiles are those that are played, the strict one first.
 var Profiles = []Profile{
-	{Name: "strict"},
-	{Name: "glue", Catalog: catalog.Glue},
-	{Name: "s3tables", Catalog: catalog.S3Tables, KeepsAll: true},
-	{Name: "nessie", Catalog: catalog.Nessie},
+	{Name: "strict", Newest: 3},
+	{Name: "glue", Catalog: catalog.Glue, Newest: 3},
+	{Name: "s3tables", Catalog: catalog.S3Tables, KeepsAll: true, Newest: 3},
+	{Name: "nessie", Catalog: catalog.Nessie, Newest: 2},
 }
 
 // Play makes the parts behave as p.
@@ -91,6 +103,19 @@ func (s *Stack) Play(p Profile) {
 	if p.KeepsAll {
 		s.Objects.KeepAll()
 	}
+}
+
+// Letters are the dead letters below a prefix of the bucket.
+func (s *Stack) Letters(prefix string) (all []deadletter.Letter, err error) {
+	for _, key := range s.Objects.Keys(Bucket, prefix) {
+		data, _ := s.Objects.Read(Bucket, key)
+		letters, err := deadletter.Decode(data)
+		if err != nil {
+			return nil, fmt.Errorf("dead letters %s: %w", key, err)
+		}
+		all = append(all, letters...)
+	}
+	return all, nil
 }
 
 // Start runs the parts, at free ports or, when fixed, at the addresses of Fixed.
