@@ -379,4 +379,4 @@ func TestTheTableEqualsThePlainMapWhateverItsShape(t *testing.T) {
 }
 
 // shapes is how many tables the test makes: some of each version and encoding.
-const shapes = 24
+const shapes = 18
