@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"net/http"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/demo"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/lambda"
 	"github.com/frazil/frazil/internal/local/scenario"
@@ -102,11 +101,11 @@ func (p *process) rows(t *testing.T) int {
 	return len(rows)
 }
 
-func build(t *testing.T) (bootstrap string) {
+func build(t *testing.T) string {
 	t.Helper()
-	bootstrap = filepath.Join(t.TempDir(), "bootstrap")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-tags", "lambda.norpc", "-o", bootstrap, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	bootstrap, err := demo.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bootstrap
 }

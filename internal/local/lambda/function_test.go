@@ -37,7 +37,8 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	bootstrap = filepath.Join(dir, "bootstrap")
-	build := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", bootstrap, "./testdata/function")
+	build := exec.Command("go", "build", "-trimpath", "-tags", "lambda.norpc", "-o", bootstrap, "./testdata/function")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as the released function, which may be compiled already
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
 		return 1
