@@ -1,9 +1,10 @@
 // Package deadletter keeps records that could not be applied, as Kafka held them, with the reason.
 //
 // Letters are objects of JSON lines, one letter a line, in a store and under a prefix that the configuration names, or
-// records of a topic (package cluster). They are written before the snapshot that passes over their records, so a delivery that is repeated may write one again:
-// letters are at least once and a superset; a record is told from another by source, topic, partition and offset. Row
-// values are in them, unlike in logs and errors. The package decides their form; it judges no records.
+// records of a topic (package cluster). They are written before the snapshot that passes over their records, so a delivery
+// that is repeated may write one again: letters are at least once and a superset; a record is told from another by source,
+// topic, partition and offset. Row values are in them, unlike in logs and errors. The package decides their form; it judges
+// no records.
 package deadletter
 
 import (
