@@ -24,9 +24,12 @@ func BenchmarkWriters(b *testing.B) {
 
 func benchmarkWriters(b *testing.B, writers int, latency time.Duration) {
 	w := newWorld(b, shopOrders, flatRoute)
-	w.catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
+	w.catalog.SetFault(func(op catalog.Op, r *http.Request) catalog.Fault {
 		if op == catalog.OpCommitTable {
-			time.Sleep(latency)
+			select {
+			case <-time.After(latency):
+			case <-r.Context().Done():
+			}
 		}
 		return catalog.Fault{}
 	})

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/merge"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/google/go-cmp/cmp"
@@ -44,24 +43,9 @@ func (t table) naive(changes []partial) {
 }
 
 // planned applies changes as frazil does.
-func (t table) planned(tb testing.TB, changes []partial) {
+func (t table) planned(tb *testing.T, changes []partial) {
 	tb.Helper()
-	schema, err := rows.NewSchema(iceberg.NewSchemaWithIdentifiers(0, []int{1},
-		iceberg.NestedField{ID: 1, Name: "id", Type: iceberg.PrimitiveTypes.Int64, Required: true},
-		iceberg.NestedField{ID: 2, Name: "a", Type: iceberg.PrimitiveTypes.Int64},
-		iceberg.NestedField{ID: 3, Name: "b", Type: iceberg.PrimitiveTypes.Int64}), nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	b := rows.NewBatch(schema)
-	ids := map[rows.Key]int64{}
-	intern := func(id int64) rows.Key {
-		var p rows.Parts
-		p.Int(id)
-		k := b.Keys.Intern(&p)
-		ids[k] = id
-		return k
-	}
+	b, ids, intern := batchOf(tb, "a", "b")
 	for _, c := range changes {
 		key := intern(c.key)
 		old := key

@@ -38,24 +38,31 @@ func (w world) naive(events []event) {
 	}
 }
 
-// planned applies events as frazil does: a batch, a plan, its effects.
-func (w world) planned(t *testing.T, events []event) {
+// batchOf is an empty batch for a table of an id and other columns of numbers; intern makes an id's key, and ids find it again.
+func batchOf(t *testing.T, columns ...string) (b *rows.Batch, ids map[rows.Key]int64, intern func(int64) rows.Key) {
 	t.Helper()
-	schema, err := rows.NewSchema(iceberg.NewSchemaWithIdentifiers(0, []int{1},
-		iceberg.NestedField{ID: 1, Name: "id", Type: iceberg.PrimitiveTypes.Int64, Required: true},
-		iceberg.NestedField{ID: 2, Name: "v", Type: iceberg.PrimitiveTypes.Int64}), nil)
+	fields := []iceberg.NestedField{{ID: 1, Name: "id", Type: iceberg.PrimitiveTypes.Int64, Required: true}}
+	for i, name := range columns {
+		fields = append(fields, iceberg.NestedField{ID: i + 2, Name: name, Type: iceberg.PrimitiveTypes.Int64})
+	}
+	schema, err := rows.NewSchema(iceberg.NewSchemaWithIdentifiers(0, []int{1}, fields...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := rows.NewBatch(schema)
-	ids := map[rows.Key]int64{}
-	intern := func(id int64) rows.Key {
+	b, ids = rows.NewBatch(schema), map[rows.Key]int64{}
+	return b, ids, func(id int64) rows.Key {
 		var p rows.Parts
 		p.Int(id)
 		k := b.Keys.Intern(&p)
 		ids[k] = id
 		return k
 	}
+}
+
+// planned applies events as frazil does: a batch, a plan, its effects.
+func (w world) planned(t *testing.T, events []event) {
+	t.Helper()
+	b, ids, intern := batchOf(t, "v")
 	for _, e := range events {
 		if e.before != 0 {
 			b.Delete(intern(e.before))
