@@ -32,7 +32,7 @@ const (
 	Refused     Kind = "refused"     // a commit by a conflict, all else as forbidden: proven not to be done
 	Unavailable Kind = "unavailable" // 503: not done, as it happens
 	Throttled   Kind = "throttled"   // as Glue throttles
-	Late        Kind = "late"        // of commits: 504, and done all the same when the next commit arrives
+	Late        Kind = "late"        // of commits: 504, and done all the same when the next commit arrives, or the invocation is over
 	Then504     Kind = "applied-then-504"
 	ThenReset   Kind = "applied-then-reset"
 	Hang        Kind = "hang"

@@ -27,6 +27,7 @@ type Line struct {
 	script  []Fault
 	expire  func()            // the deadline of the invocation under way has come
 	between func(path string) // what happens when the next commit has arrived and is not served yet
+	late    func()            // a commit that is on its way still
 	last    func()            // serves the last request to the catalog once more
 }
 
@@ -94,11 +95,12 @@ func (l *Line) Between(do func(path string)) {
 	l.between = do
 }
 
-// arrived runs what Between was given, once.
+// arrived has a late commit be done, and runs what Between was given, once.
 func (l *Line) arrived(r *http.Request, at Point) {
 	if at != Commit {
 		return
 	}
+	l.Arrive()
 	l.mu.Lock()
 	do := l.between
 	l.between = nil
@@ -119,12 +121,22 @@ func (l *Line) doAgain(c *catalog.Server, r *http.Request, body []byte) {
 	}
 }
 
-// delay has the request at hand be done when the next commit arrives.
+// delay has the request at hand be done when the next commit arrives, or at Arrive.
 func (l *Line) delay() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	last := l.last
-	l.between = func(string) { last() }
+	l.late = l.last
+}
+
+// Arrive has a commit that is late be done.
+func (l *Line) Arrive() {
+	l.mu.Lock()
+	late := l.late
+	l.late = nil
+	l.mu.Unlock()
+	if late != nil {
+		late()
+	}
 }
 
 // Left are the faults that were not met.

@@ -80,6 +80,7 @@ func (p *Process) Invoke(ctx context.Context, event []byte, faults ...Fault) err
 	p.Meet(cancel, faults...)
 	err := p.pipeline.Event(ctx, bytes.Clone(event))
 	p.Settle()
+	p.Arrive()
 	if p.Dead() {
 		return ErrKilled
 	}
