@@ -94,18 +94,25 @@ func (t *target) pass(ctx context.Context, holes []hole) {
 // sharing counts the keys that changes of several partitions are about. They are applied in the order of the partitions,
 // which need not be that of the source (rule 10).
 type sharing struct {
-	of   []*kafka.Partition // by key; nil once it is counted
+	of   []*kafka.Partition // by key; nil: it has no change yet
 	keys int
 }
+
+// counted takes the place of a key's partition once the key is counted.
+var counted = &kafka.Partition{}
 
 // note takes in changes of a partition.
 func (s *sharing) note(p *kafka.Partition, changes []rows.Entry) {
 	for _, e := range changes {
 		for int(e.Key) >= len(s.of) {
-			s.of = append(s.of, p)
+			s.of = append(s.of, nil)
 		}
-		if was := s.of[e.Key]; was != nil && was != p {
-			s.of[e.Key] = nil
+		switch s.of[e.Key] {
+		case p, counted:
+		case nil:
+			s.of[e.Key] = p
+		default:
+			s.of[e.Key] = counted
 			s.keys++
 		}
 	}

@@ -196,6 +196,20 @@ func TestKeysInSeveralPartitionsAreCountedAndWarnedAboutOnce(t *testing.T) {
 	}
 }
 
+// The delete of a key that goes on under another names that one, and changes nothing about it.
+func TestAKeyThatIsOnlyNamedHasNoChangeInItsPartition(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shopOrders, "topics: [orders], format: debezium", lake.Row{"id": "1", "n": "1"})
+	p, lines := w.logged()
+	leaves := flat(partition(0), 0, `{"op":"d","before":{"id":1},"after":null}`)
+	leaves.Headers = []kafka.Header{{Key: "__debezium.newkey", Value: []byte(`{"id":2}`)}}
+	w.must(deliver(t.Context(), p, leaves, flat(partition(0), 1, `{"op":"c","after":{"id":3,"n":3}}`), flat(partition(1), 0, `{"op":"c","after":{"id":2,"n":1}}`)))
+	w.wantRows("id=2 n=1", "id=3 n=3")
+	if got := lines("committed")[0]["shared_keys"]; got != 0.0 {
+		t.Errorf("%v keys are said to have changes in several partitions", got)
+	}
+}
+
 // The owner moves the ledger while a function writes, by a snapshot like any other.
 func TestTheOwnerMovesTheLedgerBetweenCommits(t *testing.T) {
 	t.Parallel()
