@@ -11,21 +11,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestSettleWritesPutsAndKillsEveryHit(t *testing.T) {
-	t.Parallel()
+// batch is an empty one for a table of two numbers, id and b, and what makes the key of an id.
+func batch(t *testing.T) (b *rows.Batch, key func(int64) rows.Key) {
+	t.Helper()
 	schema, err := rows.NewSchema(iceberg.NewSchemaWithIdentifiers(0, []int{1},
-		iceberg.NestedField{ID: 1, Name: "id", Type: iceberg.PrimitiveTypes.Int64, Required: true}), nil)
+		iceberg.NestedField{ID: 1, Name: "id", Type: iceberg.PrimitiveTypes.Int64, Required: true},
+		iceberg.NestedField{ID: 2, Name: "b", Type: iceberg.PrimitiveTypes.Int64}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := rows.NewBatch(schema)
-	key := func(id int64) rows.Key {
+	b = rows.NewBatch(schema)
+	return b, func(id int64) rows.Key {
 		var p rows.Parts
 		p.Int(id)
 		return b.Keys.Intern(&p)
 	}
-	b.Put(key(11), []rows.Cell{{Int: 11}})
-	b.Put(key(12), []rows.Cell{{Int: 12}})
+}
+
+func TestSettleWritesPutsAndKillsEveryHit(t *testing.T) {
+	t.Parallel()
+	b, key := batch(t)
+	b.Put(key(11), []rows.Cell{{Int: 11}, {}})
+	b.Put(key(12), []rows.Cell{{Int: 12}, {}})
 	b.Delete(key(13))
 	b.Delete(key(14))
 
@@ -46,18 +53,7 @@ func TestSettleWritesPutsAndKillsEveryHit(t *testing.T) {
 // Rows of the batch: 0 is complete, 1 to 4 keep b. Rows 1 and 3 have to.
 func TestSettleLaysPartialRowsOverWhatIsThere(t *testing.T) {
 	t.Parallel()
-	schema, err := rows.NewSchema(iceberg.NewSchemaWithIdentifiers(0, []int{1},
-		iceberg.NestedField{ID: 1, Name: "id", Type: iceberg.PrimitiveTypes.Int64, Required: true},
-		iceberg.NestedField{ID: 2, Name: "b", Type: iceberg.PrimitiveTypes.Int64}), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := rows.NewBatch(schema)
-	key := func(id int64) rows.Key {
-		var p rows.Parts
-		p.Int(id)
-		return b.Keys.Intern(&p)
-	}
+	b, key := batch(t)
 	row := func(id int64, kept rows.Kept) []rows.Cell {
 		return []rows.Cell{{Int: id}, {Null: kept != rows.NotKept, Kept: kept}}
 	}

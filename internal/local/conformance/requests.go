@@ -57,12 +57,8 @@ var requests = []check{
 		return b.headIs(name, first.SnapshotID)
 	}},
 	{"a request that is repeated is refused", func(b *bench) error {
-		name, head, err := b.filled(2)
+		name, head, s, err := b.grown(2)
 		if err != nil {
-			return err
-		}
-		s := child(head)
-		if err := b.send(head, s); err != nil {
 			return err
 		}
 		if err := b.send(head, s); !isAny(err, rest.ErrCommitFailed, rest.ErrBadRequest) {
@@ -71,12 +67,8 @@ var requests = []check{
 		return b.headIs(name, s.SnapshotID)
 	}},
 	{"a snapshot id is taken once", func(b *bench) error {
-		name, head, err := b.filled(2)
+		name, head, s, err := b.grown(2)
 		if err != nil {
-			return err
-		}
-		s := child(head)
-		if err := b.send(head, s); err != nil {
 			return err
 		}
 		if head, err = b.load(name); err != nil {
@@ -94,11 +86,8 @@ var requests = []check{
 	{"deliveries go on behind another writer, version 2", func(b *bench) error { return b.goesOn(2) }},
 	{"deliveries go on behind another writer, version 3", func(b *bench) error { return b.goesOn(3) }},
 	{"main can be taken back", func(b *bench) error {
-		name, head, err := b.filled(2)
+		name, head, _, err := b.grown(2)
 		if err != nil {
-			return err
-		}
-		if err := b.send(head, child(head)); err != nil {
 			return err
 		}
 		if err := b.lake.Rollback(b.ctx, name, 1); err != nil {
@@ -191,6 +180,15 @@ func (b *bench) goesOn(version int) error {
 	return b.has(name, 3, 11, 13)
 }
 
+// grown makes a table and commits one more snapshot; head is the state before that.
+func (b *bench) grown(version int) (name string, head *table.Table, s *table.Snapshot, err error) {
+	if name, head, err = b.filled(version); err != nil {
+		return "", nil, nil, err
+	}
+	s = child(head)
+	return name, head, s, b.send(head, s)
+}
+
 func (b *bench) headIs(name string, id int64) error {
 	head, err := b.load(name)
 	if err != nil {
@@ -200,12 +198,8 @@ func (b *bench) headIs(name string, id int64) error {
 }
 
 func (b *bench) movesBoth(version int) error {
-	name, head, err := b.filled(version)
+	name, head, s, err := b.grown(version)
 	if err != nil {
-		return err
-	}
-	s := child(head)
-	if err := b.send(head, s); err != nil {
 		return err
 	}
 	if head, err = b.load(name); err != nil {
