@@ -67,11 +67,12 @@ var requests = []check{
 		return b.headIs(name, s.SnapshotID)
 	}},
 	{"a snapshot id is taken once", func(b *bench) error {
-		name, head, s, err := b.grown(2)
+		name, _, s, err := b.grown(2)
 		if err != nil {
 			return err
 		}
-		if head, err = b.load(name); err != nil {
+		head, err := b.load(name)
+		if err != nil {
 			return err
 		}
 		again := child(head)
@@ -198,11 +199,12 @@ func (b *bench) headIs(name string, id int64) error {
 }
 
 func (b *bench) movesBoth(version int) error {
-	name, head, s, err := b.grown(version)
+	name, _, s, err := b.grown(version)
 	if err != nil {
 		return err
 	}
-	if head, err = b.load(name); err != nil {
+	head, err := b.load(name)
+	if err != nil {
 		return err
 	}
 	if err := differ("the property", head.Properties()["frazil.conformance"], fmt.Sprint(s.SnapshotID)); err != nil {
