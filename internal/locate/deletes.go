@@ -36,9 +36,9 @@ func (d Deleted) Has(pos int64) bool {
 	return d.Positions != nil && d.Positions.Contains(uint64(pos)) || d.Equal != nil && d.Equal.Contains(uint64(pos))
 }
 
-// deletions gathers what the snapshot's deletes say of some data files. Every delete file that may concern one of them
-// is read once.
-func (s *Snapshot) deletions(ctx context.Context, store tablefile.Store, files []File) (map[string]Deleted, error) {
+// Deletions gathers what the snapshot's deletes say of some data files, by their paths. Every delete file that may concern
+// one of them is read once.
+func (s *Snapshot) Deletions(ctx context.Context, store tablefile.Store, files []File) (map[string]Deleted, error) {
 	out := map[string]Deleted{}
 	if len(files) == 0 || len(s.Deletes)+len(s.Equality) == 0 {
 		return out, nil

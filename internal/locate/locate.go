@@ -55,7 +55,7 @@ func Find(ctx context.Context, store tablefile.Store, s *Snapshot, schema *rows.
 			out.Files[s.Data[i].FilePath()] = s.Data[i]
 		}
 	}
-	if out.Deleted, err = s.deletions(ctx, store, files); err != nil {
+	if out.Deleted, err = s.Deletions(ctx, store, files); err != nil {
 		return nil, err
 	}
 	for _, h := range slices.Concat(found...) {
