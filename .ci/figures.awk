@@ -4,7 +4,7 @@
 { print; fflush() }
 
 function show(what, figure, unit, mark) {
-    shown[++n] = sprintf("%-62s %9.1f %-9s mark %s", what, figure, unit, mark)
+    shown[++n] = sprintf("%-62s %9.2f %-9s mark %s", what, figure, unit, mark)
 }
 
 function value(unit,    i) {
@@ -22,6 +22,22 @@ function variant(    name) {
 /^BenchmarkEvent(-[0-9]+)?[ \t]/ { show("scan, decode and coerce a 6 MB event", value("ns/op") / 1e6, "ms", "40 ms") }
 /^BenchmarkPlan(-[0-9]+)?[ \t]/ { show("plan 10k changes", value("ns/op") / 1e6, "ms", "-") }
 /^BenchmarkCommit\// { show("commit 1k keys into 1M rows in 10 files, " variant(), value("ns/op") / 1e6, "ms", "-") }
+/^BenchmarkMerge\// {
+    merge = "merge " variant()
+    split(variant(), part, "/")
+    m = part[1] "/" part[2] "/" part[5]
+    if (part[7] == "0ms") {
+        show(merge, value("cpu-ms") / 1e3, "CPU s", m == "1k/1M/warm" ? "0.08 CPU s" : m == "1k/1M/cold" ? "0.3 CPU s" : m == "10k/1M/warm" ? "0.16 CPU s" : m == "100k/1M/warm" ? "0.5 CPU s" : "-")
+        if (m == "10k/1M/warm") {
+            show(merge, value("ns/op") / 1e9, "s", "0.15 s")
+            show(merge, value("MB-above-idle"), "MB", "150 MB above idle")
+        }
+        if (part[5] == "warm") show(merge, value("requests"), "requests", part[6] == "position-v3" ? "7" : "-")
+    } else {
+        show(merge, value("rounds"), "rounds", "-")
+        show(merge, value("model-ms") / 1e3, "s", m == "1k/10M/cold" || m == "10k/10M/cold" ? "1.5 s" : "-")
+    }
+}
 /^BenchmarkWriters\// {
     show("writers, " variant(), value("commits/s"), "commits/s", "-")
     show("writers, " variant(), value("conflicts/commit") * 100, "% lost", "-")

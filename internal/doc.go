@@ -118,8 +118,8 @@ tests link in a second. The tests in this directory hold the table against the s
 	warehouse   opens catalogs and stores: addresses, signing, time-outs                                  heavy
 	ingest      one delivery from records to snapshots; the only package that knows the flow              heavy
 	local/…     embedded broker, objects, catalog, Lambda runtime, event source, scenarios, demo, what    heavy
-	            is asked of catalogs (conformance), what owners do by hand (owner), what goes wrong (fault, soak) and
-	            what looks at tables afterwards (audit);
+	            is asked of catalogs (conformance), what owners do by hand (owner), what goes wrong (fault, soak),
+	            what is measured (shop, meter) and what looks at tables afterwards (audit);
 	            never imported by functions
 
 Third parties stay behind walls: aws-lambda-go in functions, the AWS SDK in warehouse, franz-go in cluster and local, iceberg-go's table

@@ -1,0 +1,135 @@
+// Apply is a process of frazil that is measured: it applies change sets to a table, one delivery each, and says what
+// that took.
+//
+//	apply [-cpuprofile FILE] [-offset N] CONFIG < commands > answers
+//
+// CONFIG is a configuration as JSON, with one route of one topic. It takes commands, a line of JSON each, and answers
+// each with a line, until its input ends. The files are of package shop.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime/pprof"
+	"time"
+
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/ingest"
+	"github.com/frazil/frazil/internal/kafka"
+)
+
+func main() {
+	profile := flag.String("cpuprofile", "", "where to write a CPU profile of the deliveries that are no warm-ups")
+	offset := flag.Int64("offset", 0, "of the first record")
+	flag.Parse()
+	if err := run(flag.Arg(0), *profile, *offset, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "apply:", err)
+		os.Exit(1)
+	}
+}
+
+// command asks for a file to be applied.
+type command struct {
+	File   string
+	WarmUp bool
+}
+
+// answer is what that took, from before the file was opened until the commit was acknowledged.
+type answer struct {
+	Seconds float64 `json:"seconds"`
+	CPU     float64 `json:"cpu"`  // seconds
+	Peak    float64 `json:"peak"` // MB of resident memory
+	Idle    float64 `json:"idle"` // MB before the first delivery
+	Error   string  `json:"error"`
+}
+
+// process is a function's process with what it was asked for so far.
+type process struct {
+	pipeline *ingest.Pipeline
+	part     *kafka.Partition
+	next     int64 // offset
+	idle     float64
+}
+
+func run(document, profile string, offset int64, in io.Reader, out io.Writer) error {
+	var c config.Config
+	if err := json.Unmarshal([]byte(document), &c); err != nil {
+		return err
+	}
+	pipeline, err := ingest.New(&c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	p := &process{pipeline: pipeline, part: &kafka.Partition{Source: kafka.MainSource, Topic: c.Routes[0].Topics[0]}, next: offset}
+	if p.idle, err = memory("VmRSS"); err != nil {
+		return err
+	}
+	if profile != "" {
+		defer pprof.StopCPUProfile()
+	}
+	answers := json.NewEncoder(out)
+	lines := bufio.NewScanner(in)
+	for lines.Scan() {
+		var c command
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			return fmt.Errorf("command: %w", err)
+		}
+		if profile != "" && !c.WarmUp {
+			file, err := os.Create(profile)
+			if err != nil {
+				return err
+			}
+			if err := pprof.StartCPUProfile(file); err != nil {
+				return err
+			}
+			profile = ""
+		}
+		if err := answers.Encode(p.measure(c.File)); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+func (p *process) measure(file string) answer {
+	a := answer{Idle: p.idle}
+	err := forgetPeak()
+	cpu, began := used(), time.Now()
+	if err == nil {
+		err = p.apply(file)
+	}
+	a.Seconds, a.CPU = time.Since(began).Seconds(), (used() - cpu).Seconds()
+	if err == nil {
+		a.Peak, err = memory("VmHWM")
+	}
+	if err != nil {
+		a.Error = err.Error()
+	}
+	return a
+}
+
+func (p *process) apply(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var records []kafka.Record
+	for len(text) > 0 {
+		r := kafka.Record{Part: p.part, Offset: p.next, Time: 1767225600000 + p.next}
+		p.next++
+		r.Key, text, _ = bytes.Cut(text, []byte("\n"))
+		r.Value, text, _ = bytes.Cut(text, []byte("\n"))
+		if len(r.Value) == 0 {
+			r.Value = nil
+		}
+		records = append(records, r)
+	}
+	return p.pipeline.Deliver(context.Background(), records)
+}

@@ -1,0 +1,148 @@
+package shop
+
+import (
+	"math/rand/v2"
+	"strconv"
+)
+
+// Distribution is which orders change.
+type Distribution string
+
+// The distributions.
+const (
+	Uniform    Distribution = "uniform"
+	Sequential Distribution = "sequential" // of consecutive numbers
+	Skewed     Distribution = "80-20"      // 80 % are of the newest 20 %
+)
+
+// Form is how changes are written: a line for each but in Records.
+type Form string
+
+// The forms. Records are two lines each, key and value; an empty value is null.
+const (
+	Flat     Form = "flat"     // records of rows
+	Debezium Form = "debezium" // records of Debezium's envelope
+	JSONL    Form = "jsonl"    // {"key": {…}, "op": "u"|"i"|"d", "row": {…}|null}
+)
+
+// Changes makes change sets, one after the other: 70 % updates, 20 % inserts, 10 % deletes, in a mixed order; a key is
+// once in a set. An update or delete may meet an order that is deleted already: MERGE then inserts it, or does nothing.
+type Changes struct {
+	key          Key
+	distribution Distribution
+	rows         int64 // of the base
+	next         int64 // the number of the next insert
+	sets         int64
+	rand         *rand.Rand
+}
+
+// NewChanges makes changes of a base.
+func NewChanges(base *Base, d Distribution) *Changes {
+	rows := int64(base.Rows)
+	return &Changes{key: base.Key, distribution: d, rows: rows, next: rows, rand: rand.New(rand.NewPCG(1, 2))}
+}
+
+// Set is a change set, as it is written in each form.
+type Set struct {
+	key     Key
+	version int64
+	changes []change
+}
+
+type change struct {
+	id int64
+	op byte // u, i, d
+}
+
+// Next makes the next set, of so many keys.
+func (c *Changes) Next(keys int) *Set {
+	c.sets++
+	s := &Set{key: c.key, version: c.sets}
+	inserts, deletes := keys/5, keys/10
+	for _, id := range c.old(keys - inserts) {
+		op := byte('u')
+		if len(s.changes) < deletes {
+			op = 'd'
+		}
+		s.changes = append(s.changes, change{id, op})
+	}
+	for range inserts {
+		s.changes = append(s.changes, change{c.next, 'i'})
+		c.next++
+	}
+	c.rand.Shuffle(len(s.changes), func(i, j int) { s.changes[i], s.changes[j] = s.changes[j], s.changes[i] })
+	return s
+}
+
+// old draws n orders of the base, in a random order.
+func (c *Changes) old(n int) (ids []int64) {
+	start := c.rand.Int64N(c.rows - int64(n) + 1)
+	seen := map[int64]bool{}
+	for int64(len(ids)) < int64(n) {
+		id := c.rand.Int64N(c.rows)
+		switch {
+		case c.distribution == Sequential:
+			id = start + int64(len(ids))
+		case c.distribution == Skewed && c.rand.IntN(10) < 8:
+			id = c.rows - 1 - c.rand.Int64N(c.rows/5)
+		}
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	c.rand.Shuffle(n, func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	return ids
+}
+
+// Text is the set in a form.
+func (s *Set) Text(form Form) (b []byte) {
+	var o order
+	for _, c := range s.changes {
+		o.draw(c.id, s.version)
+		switch form {
+		case Flat:
+			b = append(o.appendKey(b, s.key), '\n')
+			if c.op != 'd' {
+				b = o.appendRow(b, s.key)
+			}
+		case Debezium:
+			b = append(o.appendKey(b, s.key), '\n')
+			b = s.debezium(b, &o, c.op)
+		case JSONL:
+			b = s.jsonl(b, &o, c.op)
+		}
+		b = append(b, '\n')
+	}
+	return b
+}
+
+func (s *Set) jsonl(b []byte, o *order, op byte) []byte {
+	b = append(b, `{"key":`...)
+	b = o.appendKey(b, s.key)
+	b = append(b, `,"op":"`...)
+	b = append(b, op)
+	b = append(b, `","row":`...)
+	if op == 'd' {
+		return append(b, `null}`...)
+	}
+	return append(o.appendRow(b, s.key), '}')
+}
+
+func (s *Set) debezium(b []byte, o *order, op byte) []byte {
+	switch op {
+	case 'd':
+		b = append(b, `{"before":`...)
+		b = o.appendKey(b, s.key)
+		b = append(b, `,"after":null`...)
+	default:
+		b = append(b, `{"before":null,"after":`...)
+		b = o.appendRow(b, s.key)
+	}
+	b = append(b, `,"source":{"version":"3.2.0.Final","connector":"postgresql","name":"shop","ts_ms":1767225600000,"db":"shop","schema":"public",`+
+		`"table":"orders","txId":512,"lsn":`...)
+	b = strconv.AppendInt(b, 28_183_080+o.id, 10)
+	b = append(b, `},"op":"`...)
+	b = append(b, map[byte]byte{'u': 'u', 'i': 'c', 'd': 'd'}[op])
+	return append(b, `","ts_ms":1767225600100}`...)
+}
