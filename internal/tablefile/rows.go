@@ -36,7 +36,7 @@ func fileRows(ctx context.Context, store Store, f File, schema *arrow.Schema, s 
 	if err != nil {
 		return nil, err
 	}
-	fields, columns, err := decode(ctx, text, f)
+	fields, columns, err := readAll(ctx, text, f)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func fileRows(ctx context.Context, store Store, f File, schema *arrow.Schema, s 
 	return out, nil
 }
 
-// decode reads all columns of a Parquet file, each as one array, with the ids of its fields.
-func decode(ctx context.Context, text []byte, f File) ([]arrow.Field, []arrow.Array, error) {
+// readAll reads all columns of a Parquet file, each as one array, with the ids of its fields.
+func readAll(ctx context.Context, text []byte, f File) ([]arrow.Field, []arrow.Array, error) {
 	if f.FileFormat() != iceberg.ParquetFile {
 		return nil, nil, fmt.Errorf("its format %s is not supported", f.FileFormat())
 	}
