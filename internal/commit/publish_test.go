@@ -73,7 +73,7 @@ func (w world) attempt(head *table.Table, offset int64) *commit.Attempt {
 	w.must(err)
 	source, err := commit.Source(head, nil)
 	w.must(err)
-	live, err := locate.Open(w.Context(), w, source)
+	live, err := locate.NewCache(nil).Open(w.Context(), w, source)
 	w.must(err)
 	base := commit.Base{Table: head, Live: live}
 	target, err := base.Target(nil)

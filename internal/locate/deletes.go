@@ -20,8 +20,6 @@ const (
 	FieldPos      = 2147483545
 )
 
-var lineage = tablefile.Field{ID: tablefile.FieldRowID, Type: iceberg.PrimitiveTypes.Int64}
-
 // Deleted is what a snapshot's deletes say of one data file.
 type Deleted struct {
 	Positions *tablefile.Positions // rows that are deleted by position, in vectors and files; nil: none
@@ -87,7 +85,7 @@ func (c *collector) vectors(ctx context.Context) error {
 			continue
 		}
 		g.Go(func() error {
-			p, err := tablefile.Vector(ctx, c.store, v.File)
+			p, err := c.snapshot.vector(ctx, c.store, v)
 			c.change(data.FilePath(), func(d *Deleted) { d.Positions, d.Own = p, append(d.Own, v) })
 			return err
 		})
@@ -109,7 +107,7 @@ func (c *collector) positions(ctx context.Context) error {
 			continue
 		}
 		g.Go(func() error {
-			byFile, err := ReadPositions(ctx, c.store, d)
+			byFile, err := c.snapshot.Positions(ctx, c.store, d)
 			if err != nil {
 				return err
 			}
@@ -133,12 +131,15 @@ func (c *collector) positions(ctx context.Context) error {
 	return g.Wait()
 }
 
+// union is a new set, unless there is only one.
 func union(a, b *tablefile.Positions) *tablefile.Positions {
 	if a == nil {
 		return b
 	}
-	a.Or(b)
-	return a
+	both := tablefile.NewPositions()
+	both.Or(a)
+	both.Or(b)
+	return both
 }
 
 // concerns reports whether a position-delete file may speak of one of the files.
@@ -153,8 +154,45 @@ func (c *collector) concerns(d File) bool {
 	return false
 }
 
-// ReadPositions reads a position-delete file whole: what it deletes, by path of the data file.
-func ReadPositions(ctx context.Context, store tablefile.Store, d File) (map[string]*tablefile.Positions, error) {
+// vector is a deletion vector of the snapshot. It is not to be changed.
+func (s *Snapshot) vector(ctx context.Context, store tablefile.Store, d File) (*tablefile.Positions, error) {
+	name := tablefile.Memo{What: "vector", Path: d.FilePath()}
+	if off := d.ContentOffset(); off != nil {
+		name.Off = *off
+	}
+	if p, ok := tablefile.Recall[*tablefile.Positions](s.memory, name); ok {
+		return p, nil
+	}
+	p, err := tablefile.Vector(ctx, store, d.File)
+	if err != nil {
+		return nil, err
+	}
+	s.memory.Keep(name, p, positionsBytes(p), s.memory.Now())
+	return p, nil
+}
+
+// positionsBytes is about what a set takes: as much as it has when it is written, and something for each of its containers.
+func positionsBytes(p *tablefile.Positions) int64 { return 512 + 2*p.Cardinality() }
+
+// Positions is what a position-delete file of the snapshot deletes, by path of the data file. It is not to be changed.
+func (s *Snapshot) Positions(ctx context.Context, store tablefile.Store, d File) (map[string]*tablefile.Positions, error) {
+	name := tablefile.Memo{What: "positions", Path: d.FilePath()}
+	if byFile, ok := tablefile.Recall[map[string]*tablefile.Positions](s.memory, name); ok {
+		return byFile, nil
+	}
+	byFile, err := readPositions(ctx, store, d)
+	if err != nil {
+		return nil, err
+	}
+	size := int64(0)
+	for path, p := range byFile {
+		size += int64(len(path)) + positionsBytes(p)
+	}
+	s.memory.Keep(name, byFile, size, s.memory.Now())
+	return byFile, nil
+}
+
+func readPositions(ctx context.Context, store tablefile.Store, d File) (map[string]*tablefile.Positions, error) {
 	out := map[string]*tablefile.Positions{}
 	fields := []tablefile.Field{{ID: FieldFilePath, Type: iceberg.PrimitiveTypes.String}, {ID: FieldPos, Type: iceberg.PrimitiveTypes.Int64}}
 	err := tablefile.Scan(ctx, store, d.File, fields, func(_ int64, row []tablefile.Part) {

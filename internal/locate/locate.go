@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
 	"golang.org/x/sync/errgroup"
@@ -31,20 +32,16 @@ type Found struct {
 }
 
 // Find returns the live rows of all keys. A key may have several hits when another writer left duplicates.
-func Find(ctx context.Context, store tablefile.Store, s *Snapshot, schema *rows.Schema, keys *rows.Keys) (*Found, error) {
+func (s *Snapshot) Find(ctx context.Context, store tablefile.Store, schema *rows.Schema, keys *rows.Keys) (*Found, error) {
 	out := &Found{Files: map[string]File{}}
 	if keys.Len() == 0 {
 		return out, nil
 	}
-	p := prober{store: store, keys: keys}
-	for _, c := range schema.Key {
-		f, err := s.field(schema.Columns[c].FieldID)
-		if err != nil {
-			return nil, err
-		}
-		p.fields = append(p.fields, f)
+	l, err := s.lookup(store, schema, keys)
+	if err != nil {
+		return nil, err
 	}
-	found, err := p.all(ctx, s.Data)
+	found, err := l.all(ctx, s.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -58,32 +55,69 @@ func Find(ctx context.Context, store tablefile.Store, s *Snapshot, schema *rows.
 	if out.Deleted, err = s.Deletions(ctx, store, files); err != nil {
 		return nil, err
 	}
-	for _, h := range slices.Concat(found...) {
-		if !out.Deleted[h.File].Has(h.Pos) {
-			out.Hits = append(out.Hits, h)
+	for i, hits := range found {
+		deleted := out.Deleted[s.Data[i].FilePath()]
+		for _, h := range hits {
+			if !deleted.Has(h.Pos) {
+				out.Hits = append(out.Hits, h)
+			}
 		}
 	}
 	slices.SortFunc(out.Hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Pos, b.Pos)) })
 	return out, nil
 }
 
-// prober looks for keys in data files.
-type prober struct {
+// lookup looks for keys in data files.
+type lookup struct {
 	store  tablefile.Store
+	memory *tablefile.Memory
+	since  int64 // what was used after that is part of this lookup, and has to stay in memory
 	keys   *rows.Keys
 	fields []tablefile.Field // of the key
+	ids    *rows.IDs
+	kind   string // of index: by the columns of the key
+	wanted []wanted
+	filter *filter // made when a file is read without an index
+}
+
+// wanted is a key to find.
+type wanted struct {
+	hash uint64
+	id   rows.ID
+	key  rows.Key
+}
+
+func (s *Snapshot) lookup(store tablefile.Store, schema *rows.Schema, keys *rows.Keys) (*lookup, error) {
+	l := &lookup{store: store, memory: s.memory, since: s.memory.Now(), keys: keys, kind: "keys"}
+	var types []iceberg.Type
+	for _, c := range schema.Key {
+		f, err := s.field(schema.Columns[c].FieldID)
+		if err != nil {
+			return nil, err
+		}
+		l.fields, types = append(l.fields, f), append(types, f.Type)
+		l.kind += fmt.Sprintf(" %d %s", f.ID, f.Type)
+	}
+	l.ids = rows.NewIDs(types...)
+	for k := range rows.Key(keys.Len()) {
+		id := l.ids.Of(keys, k)
+		l.wanted = append(l.wanted, wanted{hash(id), id, k})
+	}
+	slices.SortFunc(l.wanted, func(a, b wanted) int { return cmp.Compare(a.hash, b.hash) })
+	l.filter = newFilter(l.wanted)
+	return l, nil
 }
 
 // all returns the rows of each file that hold one of the keys, dead ones too.
-func (p *prober) all(ctx context.Context, files []File) ([][]Hit, error) {
+func (l *lookup) all(ctx context.Context, files []File) ([][]Hit, error) {
 	found := make([][]Hit, len(files))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(tablefile.Requests)
 	for i, f := range files {
 		g.Go(func() error {
-			hold, err := p.mayHold(f)
+			hold, err := l.mayHold(f)
 			if err == nil && hold {
-				found[i], err = p.probe(ctx, f)
+				found[i], err = l.file(ctx, f)
 			}
 			return err
 		})
@@ -92,9 +126,9 @@ func (p *prober) all(ctx context.Context, files []File) ([][]Hit, error) {
 }
 
 // mayHold reports whether the file's bounds leave room for one of the keys.
-func (p *prober) mayHold(f File) (bool, error) {
-	lower, upper := make([][]byte, len(p.fields)), make([][]byte, len(p.fields))
-	for i, fd := range p.fields {
+func (l *lookup) mayHold(f File) (bool, error) {
+	lower, upper := make([][]byte, len(l.fields)), make([][]byte, len(l.fields))
+	for i, fd := range l.fields {
 		var err error
 		if lower[i], err = bound(fd, f.LowerBoundValues()); err == nil {
 			upper[i], err = bound(fd, f.UpperBoundValues())
@@ -103,10 +137,10 @@ func (p *prober) mayHold(f File) (bool, error) {
 			return false, fmt.Errorf("%s: %w", f.FilePath(), err)
 		}
 	}
-	for k := range rows.Key(p.keys.Len()) {
+	for k := range rows.Key(l.keys.Len()) {
 		inside := true
-		for i := range p.fields {
-			part := p.keys.Part(k, i)
+		for i := range l.fields {
+			part := l.keys.Part(k, i)
 			inside = inside && (lower[i] == nil || bytes.Compare(lower[i], part) <= 0) && (upper[i] == nil || bytes.Compare(part, upper[i]) <= 0)
 		}
 		if inside {
@@ -125,32 +159,91 @@ func bound(f tablefile.Field, bounds map[int][]byte) ([]byte, error) {
 	return rows.BoundPart(f.Type, b)
 }
 
-// probe reads the file's key columns and returns the rows that hold one of the keys.
-func (p *prober) probe(ctx context.Context, f File) ([]Hit, error) {
-	var hits []Hit
-	var key rows.Parts
-	n := len(p.fields)
-	fields, id := p.fields, func(int64, tablefile.Part) int64 { return NoID }
-	if first := f.FirstRowID(); first != nil {
-		fields = append(slices.Clone(fields), lineage)
-		id = func(pos int64, stored tablefile.Part) int64 {
-			if stored != nil {
-				return rows.ReadInt(stored)
-			}
-			return *first + pos
-		}
+// file returns the rows of a file that hold one of the keys: by its index, or where there is no room for one by reading on.
+func (l *lookup) file(ctx context.Context, f File) ([]Hit, error) {
+	name := tablefile.Memo{What: l.kind, Path: f.FilePath()}
+	if x, ok := tablefile.Recall[*index](l.memory, name); ok {
+		return l.ask(x, f), nil
 	}
-	err := tablefile.Scan(ctx, p.store, f.File, fields, func(pos int64, row []tablefile.Part) {
-		key.Reset()
-		for _, part := range row[:n] {
-			if part == nil {
-				return // a null equals no key
+	size := indexBytes(f, l.ids)
+	if f.Count() > maxIndexed || !l.memory.Room(size, l.since) {
+		return l.probe(ctx, f)
+	}
+	x := newIndex(f.Count(), l.ids)
+	if err := tablefile.ScanKeys(ctx, l.store, f.File, l.fields, l.ids, x.add); err != nil {
+		return nil, err
+	}
+	l.memory.Keep(name, x, size, l.since)
+	return l.ask(x, f), nil
+}
+
+// ask looks the keys up in a file's index.
+func (l *lookup) ask(x *index, f File) (hits []Hit) {
+	for _, w := range l.wanted {
+		x.find(w.id, w.hash, func(pos int64) { hits = append(hits, hit(w.key, f, pos, x.rowID(pos))) })
+	}
+	return hits
+}
+
+// probe reads the keys of a file and looks them up among the wanted ones.
+func (l *lookup) probe(ctx context.Context, f File) (hits []Hit, err error) {
+	err = tablefile.ScanKeys(ctx, l.store, f.File, l.fields, l.ids, func(keys tablefile.Keys) {
+		for i, id := range keys.IDs {
+			h := hash(id)
+			if !l.filter.may(h) || keys.Nulls != nil && keys.Nulls[i] {
+				continue
 			}
-			key.Bytes(part)
-		}
-		if k, ok := p.keys.Find(&key); ok {
-			hits = append(hits, Hit{Key: k, File: f.FilePath(), Pos: pos, ID: id(pos, row[len(row)-1])})
+			n, _ := slices.BinarySearchFunc(l.wanted, h, func(w wanted, h uint64) int { return cmp.Compare(w.hash, h) })
+			for ; n < len(l.wanted) && l.wanted[n].hash == h; n++ {
+				if l.wanted[n].id != id {
+					continue
+				}
+				stored := int64(tablefile.NoRowID)
+				if keys.RowIDs != nil {
+					stored = keys.RowIDs[i]
+				}
+				hits = append(hits, hit(l.wanted[n].key, f, keys.First+int64(i), stored))
+			}
 		}
 	})
 	return hits, err
+}
+
+// hit is a row of a file. It has the id that is stored with it, else its place among those of the file.
+func hit(key rows.Key, f File, pos, stored int64) Hit {
+	h := Hit{Key: key, File: f.FilePath(), Pos: pos, ID: NoID}
+	switch first := f.FirstRowID(); {
+	case first == nil:
+	case stored != tablefile.NoRowID:
+		h.ID = stored
+	default:
+		h.ID = *first + pos
+	}
+	return h
+}
+
+// filter tells most hashes that are not wanted from those that are.
+type filter struct {
+	bits  []uint64
+	shift int
+}
+
+func newFilter(list []wanted) *filter {
+	const bitsPerKey = 32
+	size := 64
+	shift := 64 - 6
+	for size < len(list)*bitsPerKey {
+		size, shift = size*2, shift-1
+	}
+	f := &filter{make([]uint64, size/64), shift}
+	for _, w := range list {
+		n := w.hash >> shift
+		f.bits[n/64] |= 1 << (n % 64)
+	}
+	return f
+}
+
+func (f *filter) may(hash uint64) bool {
+	n := hash >> f.shift
+	return f.bits[n/64]&(1<<(n%64)) != 0
 }

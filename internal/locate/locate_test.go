@@ -194,14 +194,26 @@ func strs(v ...string) arrow.Array {
 	return b.NewArray()
 }
 
-// find returns the hits as "key@file:position", files by their last path element.
+// find returns the hits as "key@file:position", files by their last path element. They are the same whether the files are read,
+// are read into indexes, or have some.
 func find(t testing.TB, store tablefile.Store, s *locate.Snapshot, schema *rows.Schema, keys *rows.Keys) []string {
 	t.Helper()
-	found, err := locate.Find(t.Context(), store, s, schema, keys)
+	probed := find1(t, store, s, schema, keys)
+	indexed := s.With(tablefile.NewMemory(1 << 30))
+	for _, how := range []string{"reads into an index", "asks an index"} {
+		if diff := cmp.Diff(probed, find1(t, store, indexed, schema, keys)); diff != "" {
+			t.Errorf("find that %s: %s", how, diff)
+		}
+	}
+	return probed
+}
+
+func find1(t testing.TB, store tablefile.Store, s *locate.Snapshot, schema *rows.Schema, keys *rows.Keys) (out []string) {
+	t.Helper()
+	found, err := s.Find(t.Context(), store, schema, keys)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []string
 	for _, h := range found.Hits {
 		out = append(out, fmt.Sprintf("%d@%s:%d", h.Key, h.File[strings.LastIndexByte(h.File, '/')+1:], h.Pos))
 	}
@@ -226,7 +238,7 @@ func TestFilesWhoseBoundsHoldNoKeyAreNotRead(t *testing.T) {
 	}
 	// Within the bounds of file 1 in both columns, and of file 2 in the first one only.
 	keys := keysOf(schema, pair(15, "p"), pair(22, "z"))
-	found, err := locate.Find(t.Context(), s, snapshot(schema, data, nil), schema, keys)
+	found, err := snapshot(schema, data, nil).Find(t.Context(), s, schema, keys)
 	if err != nil || len(found.Hits) != 1 || found.Hits[0] != (locate.Hit{File: data[1].FilePath(), Pos: 1, ID: locate.NoID}) {
 		t.Errorf("found %+v, %v", found, err)
 	}
@@ -254,7 +266,7 @@ func TestRowsThatADeleteFileRemovedAreLeftOut(t *testing.T) {
 	_, other := s.staged(t, schema, 9, kill(file(t, "s3://b/zzz", 1, 1, nil, nil), 0)) // of another file, by its bounds
 	all := snapshot(schema, append(old, young...), slices.Concat(deletes, same, before, other))
 
-	found, err := locate.Find(t.Context(), s, all, schema, keysOf(schema, long(2), long(3), long(4)))
+	found, err := all.Find(t.Context(), s, schema, keysOf(schema, long(2), long(3), long(4)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,7 +394,7 @@ func TestFilesThatCannotBeReadAreErrors(t *testing.T) {
 		"not there":           {file(t, "s3://b/none", 2, 100, nil, nil), "not exist"},
 		"a type of other use": {texts, "cannot hold a long"},
 	} {
-		_, err := locate.Find(t.Context(), s, snapshot(schema, []locate.File{c.file}, nil), schema, keysOf(schema, long(1)))
+		_, err := snapshot(schema, []locate.File{c.file}, nil).Find(t.Context(), s, schema, keysOf(schema, long(1)))
 		if err == nil || !strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), c.file.FilePath()) {
 			t.Errorf("%s: got %v, want an error with %q and the path", name, err, c.words)
 		}

@@ -1,9 +1,10 @@
 // Package locate finds the live rows of a plan's keys in one snapshot of a table: which data file, at which
 // position, with which row id.
 //
-// It reads the key columns of the data files whose bounds may hold one of the keys, and leaves out rows that are dead
-// by a position delete, a deletion vector or an equality delete, whoever wrote it: a dead row is never found again. It
-// keeps nothing between calls.
+// Files never change, so what a Cache has read of them it need not read again: manifests, deletes, and of each data file
+// whose bounds may hold one of the keys an index of its key columns. Where there is no room for an index the columns are
+// read each time. Rows that are dead by a position delete, a deletion vector or an equality delete, whoever wrote it, are
+// left out: a dead row is never found again.
 package locate
 
 import (
@@ -36,6 +37,8 @@ type Snapshot struct {
 	Equality  []File // equality deletes
 
 	Table Table // that it is of
+
+	memory *tablefile.Memory // nil: nothing is kept
 }
 
 // Manifest is a manifest with its live entries.
@@ -54,59 +57,108 @@ type File struct {
 func Of(t Table, files []File) *Snapshot {
 	s := &Snapshot{Table: t}
 	for _, f := range files {
-		switch f.ContentType() {
-		case iceberg.EntryContentData:
-			s.Data = append(s.Data, f)
-		case iceberg.EntryContentPosDeletes:
-			s.Deletes = append(s.Deletes, f)
-		case iceberg.EntryContentEqDeletes:
-			s.Equality = append(s.Equality, f)
-		}
+		s.add(f)
 	}
 	return s
 }
 
-// Open reads a snapshot's manifests.
-func Open(ctx context.Context, store tablefile.Store, t Table) (*Snapshot, error) {
-	if t.ManifestList == "" {
-		return Of(t, nil), nil
+func (s *Snapshot) add(f File) {
+	switch f.ContentType() {
+	case iceberg.EntryContentData:
+		s.Data = append(s.Data, f)
+	case iceberg.EntryContentPosDeletes:
+		s.Deletes = append(s.Deletes, f)
+	case iceberg.EntryContentEqDeletes:
+		s.Equality = append(s.Equality, f)
 	}
-	text, err := store.Read(ctx, t.ManifestList)
+}
+
+// Cache opens the snapshots of one table, one after the other. It is not safe for concurrent use; the memory may be that of
+// other caches too.
+type Cache struct {
+	memory *tablefile.Memory
+	paths  map[string]bool // of all objects of the last snapshot
+}
+
+// NewCache makes a cache that keeps what it reads in a memory, which may be nil.
+func NewCache(m *tablefile.Memory) *Cache { return &Cache{memory: m} }
+
+// Open reads which files a snapshot has. What is kept of files that it does not have is forgotten.
+func (c *Cache) Open(ctx context.Context, store tablefile.Store, t Table) (*Snapshot, error) {
+	s := Of(t, nil)
+	s.memory = c.memory
+	paths := map[string]bool{}
+	if t.ManifestList != "" {
+		if err := s.read(ctx, store); err != nil {
+			return nil, err
+		}
+		paths[t.ManifestList] = true
+	}
+	for _, m := range s.Manifests {
+		paths[m.FilePath()] = true
+		for _, e := range m.Entries {
+			paths[e.DataFile().FilePath()] = true
+		}
+	}
+	for path := range c.paths {
+		if !paths[path] {
+			c.memory.Forget(path)
+		}
+	}
+	c.paths = paths
+	return s, nil
+}
+
+// read reads the manifests of a snapshot's list.
+func (s *Snapshot) read(ctx context.Context, store tablefile.Store) error {
+	text, err := store.Read(ctx, s.Table.ManifestList)
 	if err != nil {
-		return nil, fmt.Errorf("read manifest list %s: %w", t.ManifestList, err)
+		return fmt.Errorf("read manifest list %s: %w", s.Table.ManifestList, err)
 	}
 	list, err := iceberg.ReadManifestList(bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("read manifest list %s: %w", t.ManifestList, err)
+		return fmt.Errorf("read manifest list %s: %w", s.Table.ManifestList, err)
 	}
-	manifests := make([]Manifest, len(list))
+	s.Manifests = make([]Manifest, len(list))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(tablefile.Requests)
 	for i, m := range list {
 		g.Go(func() (err error) {
-			manifests[i].ManifestFile = m
-			text, err := store.Read(ctx, m.FilePath())
-			if err == nil {
-				manifests[i].Entries, err = iceberg.ReadManifest(m, bytes.NewReader(text), true)
-			}
-			if err != nil {
-				return fmt.Errorf("read manifest %s: %w", m.FilePath(), err)
-			}
-			return nil
+			s.Manifests[i], err = s.manifest(ctx, store, m)
+			return err
 		})
 	}
 	if err := g.Wait(); err != nil {
-		return nil, err
+		return err
 	}
-	var files []File
-	for i, m := range manifests {
+	for i, m := range s.Manifests {
 		for _, e := range m.Entries {
-			files = append(files, File{tablefile.File{DataFile: e.DataFile(), Sequence: e.SequenceNum(), Names: t.Names}, i})
+			s.add(File{tablefile.File{DataFile: e.DataFile(), Sequence: e.SequenceNum(), Names: s.Table.Names}, i})
 		}
 	}
-	s := Of(t, files)
-	s.Manifests = manifests
-	return s, nil
+	return nil
+}
+
+// manifest reads a manifest's live entries. Those of a manifest inherit from its line in the list, which stays the same
+// but for the row ids, that a table of format version 2 gets when it becomes one of version 3.
+func (s *Snapshot) manifest(ctx context.Context, store tablefile.Store, m iceberg.ManifestFile) (Manifest, error) {
+	name := tablefile.Memo{What: "manifest", Path: m.FilePath(), Off: NoID}
+	if first := m.FirstRowID(); first != nil {
+		name.Off = *first
+	}
+	if entries, ok := tablefile.Recall[[]iceberg.ManifestEntry](s.memory, name); ok {
+		return Manifest{m, entries}, nil
+	}
+	const entryBytes = 4 << 10 // about what one takes with its bounds
+	text, err := store.Read(ctx, m.FilePath())
+	if err == nil {
+		var entries []iceberg.ManifestEntry
+		if entries, err = iceberg.ReadManifest(m, bytes.NewReader(text), true); err == nil {
+			s.memory.Keep(name, entries, int64(len(entries))*entryBytes, s.memory.Now())
+			return Manifest{m, entries}, nil
+		}
+	}
+	return Manifest{}, fmt.Errorf("read manifest %s: %w", m.FilePath(), err)
 }
 
 // field is a column by its id as deletes and keys need it, also of one that was dropped since.

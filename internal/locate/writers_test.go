@@ -73,7 +73,7 @@ func (s shop) table(name string, types []iceberg.Type, appends ...[]lake.Row) *l
 	if err != nil {
 		s.Fatal(err)
 	}
-	snapshot, err := locate.Open(s.Context(), s.store, source)
+	snapshot, err := locate.NewCache(nil).Open(s.Context(), s.store, source)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestLongTextsAreFoundBehindCutBounds(t *testing.T) {
 
 func TestATableWithoutSnapshotHasNoFiles(t *testing.T) {
 	t.Parallel()
-	snapshot, err := locate.Open(t.Context(), newShelf(), locate.Table{})
+	snapshot, err := locate.NewCache(nil).Open(t.Context(), newShelf(), locate.Table{})
 	if err != nil || len(snapshot.Data)+len(snapshot.Deletes)+len(snapshot.Manifests) != 0 {
 		t.Errorf("%+v, %v", snapshot, err)
 	}
@@ -219,7 +219,7 @@ func TestUnitsOfFilesAreNotTheColumns(t *testing.T) {
 	} {
 		schema := keyed(t, c.typ)
 		f := s.parquet(t, fmt.Sprint("s3://b/", i), []column{{1, "k0", c.values}})
-		found, err := locate.Find(t.Context(), s, snapshot(schema, []locate.File{f}, nil), schema, keysOf(schema, []rows.Cell{c.cell}))
+		found, err := snapshot(schema, []locate.File{f}, nil).Find(t.Context(), s, schema, keysOf(schema, []rows.Cell{c.cell}))
 		switch {
 		case c.err != "":
 			if err == nil || !strings.Contains(err.Error(), c.err) {

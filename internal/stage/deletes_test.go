@@ -109,7 +109,7 @@ func (l *lot) kill(e stage.Encoding, ids ...int64) *stage.Files {
 		p.Int(id)
 		b.Delete(b.Keys.Intern(&p))
 	}
-	found, err := locate.Find(l.Context(), l, l.snapshot(), b.Schema, b.Keys)
+	found, err := l.snapshot().Find(l.Context(), l, b.Schema, b.Keys)
 	if err != nil {
 		l.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func (l *lot) alive() (out []int64) {
 		p.Int(id)
 		b.Keys.Intern(&p)
 	}
-	found, err := locate.Find(l.Context(), l, l.snapshot(), b.Schema, b.Keys)
+	found, err := l.snapshot().Find(l.Context(), l, b.Schema, b.Keys)
 	if err != nil {
 		l.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func (w *writer) merge(d deletes) error {
 		sequence[f.FilePath()] = f.Sequence
 	}
 	for _, f := range old {
-		byFile, err := locate.ReadPositions(w.ctx, w.store, f)
+		byFile, err := w.live.Positions(w.ctx, w.store, f)
 		if err != nil {
 			return err
 		}
@@ -85,10 +85,9 @@ func (w *writer) merge(d deletes) error {
 				continue
 			}
 			if d.positions[path] == nil {
-				d.positions[path] = p
-			} else {
-				d.positions[path].Or(p)
+				d.positions[path] = tablefile.NewPositions()
 			}
+			d.positions[path].Or(p)
 		}
 	}
 	w.Removed = append(w.Removed, old...)
