@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -12,9 +13,29 @@ import (
 	"github.com/frazil/frazil/internal/warehouse"
 )
 
-// readConfig takes the configuration from FRAZIL_CONFIG, which is the document itself or says where it is, or from the
-// six variables of the one-table case.
+// readConfig takes the configuration from the process's environment, with the memory that Lambda gave the function.
 func readConfig(environ []string, read func(string) ([]byte, error)) (*config.Config, error) {
+	c, err := configuration(environ, read)
+	if err == nil {
+		c.Memory.Process = functionMemory(environ)
+	}
+	return c, err
+}
+
+// functionMemory is in bytes; 0 outside Lambda.
+func functionMemory(environ []string) int64 {
+	for _, variable := range environ {
+		if text, ok := strings.CutPrefix(variable, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE="); ok {
+			megabytes, _ := strconv.ParseInt(text, 10, 64)
+			return megabytes << 20
+		}
+	}
+	return 0
+}
+
+// configuration takes the configuration from FRAZIL_CONFIG, which is the document itself or says where it is, or from the
+// six variables of the one-table case.
+func configuration(environ []string, read func(string) ([]byte, error)) (*config.Config, error) {
 	values := map[string]string{}
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")

@@ -24,6 +24,7 @@ type Config struct {
 	// ReportFailures has each partition cut at its first bad record and the record reported, in place of a failure of the
 	// whole delivery. It is for event source mappings with ReportBatchItemFailures.
 	ReportFailures bool
+	Memory         Memory
 }
 
 // Table names a table in a catalog.
@@ -91,7 +92,7 @@ func list(s string) []string {
 }
 
 func (d document) check(p *problems) *Config {
-	c := &Config{Catalogs: map[string]Catalog{}, DeadLetter: deadLetter(d.DeadLetter, p), ReportFailures: d.ReportFailures}
+	c := &Config{Catalogs: map[string]Catalog{}, DeadLetter: deadLetter(d.DeadLetter, p), ReportFailures: d.ReportFailures, Memory: memory(d.Memory, p)}
 	d.checkSources(c, p)
 	if len(d.Catalogs) == 0 {
 		p.add("catalogs: none is given")

@@ -17,6 +17,7 @@ type document struct {
 
 	DeadLetter     yaml.Node `yaml:"dead_letter"` // an address, or a deadLetterDoc
 	ReportFailures bool      `yaml:"report_failures"`
+	Memory         string    `yaml:"memory"`
 }
 
 type deadLetterDoc struct {
