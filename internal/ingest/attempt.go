@@ -146,7 +146,7 @@ func (t *target) open(ctx context.Context) (*locate.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	return locate.Open(ctx, t.catalog, source)
+	return t.cache.Open(ctx, t.catalog, source)
 }
 
 // takeOut makes the batch again without records that need a row of the table which is not there (rule 13): at least one less.
@@ -177,7 +177,7 @@ func (t *target) resolve(ctx context.Context) (*locate.Snapshot, *resolve.Outcom
 	if t.encoding == stage.Equality {
 		return live, resolve.Blind(plan), nil
 	}
-	found, err := locate.Find(ctx, t.catalog, live, t.batch.Schema, t.batch.Keys)
+	found, err := live.Find(ctx, t.catalog, t.batch.Schema, t.batch.Keys)
 	if err != nil {
 		return nil, nil, err
 	}

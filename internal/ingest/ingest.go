@@ -23,6 +23,7 @@ import (
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/kafkaevent"
+	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/report"
 	"github.com/frazil/frazil/internal/route"
 	"github.com/frazil/frazil/internal/tablefile"
@@ -45,6 +46,7 @@ type Pipeline struct {
 	routes *route.Routes
 	log    *slog.Logger
 	now    func() time.Time
+	memory *tablefile.Memory // for all tables
 
 	mu       sync.Mutex
 	catalogs map[string]Catalog
@@ -59,7 +61,10 @@ func New(c *config.Config, log *slog.Logger) (*Pipeline, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pipeline{config: c, routes: routes, log: log, now: time.Now, catalogs: map[string]Catalog{}, tables: map[string]*target{}}
+	p := &Pipeline{
+		config: c, routes: routes, log: log, now: time.Now, memory: tablefile.NewMemory(c.Memory.Budget()),
+		catalogs: map[string]Catalog{}, tables: map[string]*target{},
+	}
 	return p, nil
 }
 
@@ -175,6 +180,7 @@ func (p *Pipeline) target(ctx context.Context, name config.Table) (*target, erro
 	}
 	t := &target{
 		name: name, catalog: cat, letters: letters, config: p.config, log: p.log.With(report.Dimension, key), now: p.now,
+		cache:  locate.NewCache(p.memory),
 		newest: map[kafka.Partition]int64{}, passed: map[kafka.Partition]int64{},
 	}
 	p.tables[key] = t
@@ -197,6 +203,6 @@ func (p *Pipeline) catalog(ctx context.Context, name string) (Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.catalogs[name] = c
-	return c, nil
+	p.catalogs[name] = remembering{c, p.memory}
+	return p.catalogs[name], nil
 }

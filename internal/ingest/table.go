@@ -20,6 +20,7 @@ import (
 	"github.com/frazil/frazil/internal/envelope"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/ledger"
+	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/stage"
 	"github.com/frazil/frazil/internal/wire"
@@ -39,6 +40,7 @@ type target struct {
 	config  *config.Config
 	log     *slog.Logger
 	now     func() time.Time
+	cache   *locate.Cache
 
 	head  *table.Table // as of the last commit or load; nil: not known
 	fresh bool         // the head was loaded during this delivery
