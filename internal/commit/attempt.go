@@ -24,6 +24,7 @@ import (
 type Attempt struct {
 	Snapshot int64 // its id
 	Objects  []stage.Object
+	Care     stage.Tally // of the table's data files
 
 	table        *table.Table
 	parent       *int64 // the snapshot that it builds on
@@ -34,7 +35,7 @@ type Attempt struct {
 // New makes the attempt that adds files and moves the ledger, as of now.
 func New(base Base, files *stage.Files, move ledger.Move, now time.Time) (*Attempt, error) {
 	meta := base.Table.Metadata()
-	a := &Attempt{Snapshot: rand.Int64(), table: base.Table, Objects: files.Objects}
+	a := &Attempt{Snapshot: rand.Int64(), table: base.Table, Objects: files.Objects, Care: files.Care}
 	sequence := meta.LastSequenceNumber() + 1
 	properties := move.Properties(a.Snapshot, sequence)
 	if s := meta.CurrentSnapshot(); s != nil {

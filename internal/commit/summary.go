@@ -39,6 +39,12 @@ func summarize(live *locate.Snapshot, files *stage.Files) *table.Summary {
 		some(verb+"-files-size", t.bytes())
 	}
 
+	for what, n := range map[string]int{
+		"by-position": files.Care.ByPosition, "rewritten": files.Care.Rewritten, "merged": files.Care.Merged, "dead": files.Care.Dead,
+	} {
+		some("frazil.files-"+what, int64(n))
+	}
+
 	total := func(name string, of func(tallies) int64) {
 		s.Properties["total-"+name] = strconv.FormatInt(of(had)+of(added)-of(removed), 10)
 	}

@@ -128,7 +128,7 @@ func TestEqualityDeletesKeepNoCells(t *testing.T) {
 	if err != nil || c.Routes[0].Deletes != "equality" {
 		t.Errorf("without a word about kept cells: %v %v", c, err)
 	}
-	if _, err := with("_"); err == nil || !strings.Contains(err.Error(), "deletes: must be position, rewrite or equality") {
+	if _, err := with("_"); err == nil || !strings.Contains(err.Error(), "deletes: must be position, rewrite, equality or auto") {
 		t.Errorf("another encoding: %v", err)
 	}
 }

@@ -34,7 +34,7 @@ type Route struct {
 	Table  Table
 	Key    []string // empty: the table's identifier fields
 
-	Deletes string // how rows are taken away: position, rewrite or equality; empty: as the table's properties say
+	Deletes string // how rows are taken away: position, rewrite, equality or auto; empty: as the table's properties say
 
 	Dense bool // offsets: dense: every offset has to be delivered
 
@@ -87,7 +87,7 @@ func (d routeDoc) check(at string, p *problems) Route {
 			p.add("%s.placeholder: must not be empty", at)
 		}
 	}
-	r.Deletes = choose(at+".deletes", d.Deletes, "", p, "position", "rewrite", "equality")
+	r.Deletes = choose(at+".deletes", d.Deletes, "", p, "position", "rewrite", "equality", "auto")
 	r.Dense = choose(at+".offsets", d.Offsets, "sparse", p, "sparse", "dense") == "dense"
 	d.checkEquality(at, p)
 	d.checkRules(&r, absent, at, p)

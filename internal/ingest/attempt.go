@@ -131,7 +131,7 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 	if err != nil {
 		return false, err
 	}
-	t.report(ctx, a.Snapshot, outcome, start)
+	t.report(ctx, a, outcome, start)
 	t.pass(ctx, holes)
 	return true, t.use(after)
 }
@@ -215,7 +215,7 @@ func (t *target) idle() {
 }
 
 // report logs the one line of a commit.
-func (t *target) report(ctx context.Context, snapshot int64, o *resolve.Outcome, start time.Time) {
+func (t *target) report(ctx context.Context, a *commit.Attempt, o *resolve.Outcome, start time.Time) {
 	now := t.now()
 	metrics := []report.Metric{
 		report.Records(len(t.records)), report.Inserted(o.Inserts), report.Updated(o.Updates), report.Deleted(o.Deletes),
@@ -228,7 +228,14 @@ func (t *target) report(ctx context.Context, snapshot int64, o *resolve.Outcome,
 	if t.made > 0 {
 		metrics = append(metrics, report.Freshness(now.Sub(time.UnixMilli(t.made))))
 	}
-	attrs := []slog.Attr{slog.Int64("snapshot", snapshot), slog.Any("control_records", t.controls), slog.Int("shared_keys", t.sharing.keys)}
+	attrs := []slog.Attr{
+		slog.Int64("snapshot", a.Snapshot), slog.Any("control_records", t.controls), slog.Int("shared_keys", t.sharing.keys),
+		slog.Int("files_by_position", a.Care.ByPosition), slog.Int("files_rewritten", a.Care.Rewritten),
+		slog.Int("files_merged", a.Care.Merged), slog.Int("files_dead", a.Care.Dead),
+	}
+	if a.Care.Neglected != nil {
+		attrs = append(attrs, slog.String("files_neglected", a.Care.Neglected.Error()))
+	}
 	t.log.LogAttrs(ctx, slog.LevelInfo, "committed", append(attrs, report.Attrs(now, metrics...)...)...)
 	t.warn(ctx)
 }

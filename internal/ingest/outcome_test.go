@@ -19,7 +19,7 @@ const flatRoute = "topics: [orders], format: flat"
 
 // standard is a table with the rows 1, 2 and 5, and a delivery that updates 1, deletes 2 and inserts 3.
 func standard(t *testing.T) (*world, func(*ingest.Pipeline) error) {
-	w := newWorld(t, shopOrders, flatRoute, lake.Row{"id": "1", "n": "1"}, lake.Row{"id": "2", "n": "2"}, lake.Row{"id": "5"})
+	w := newWorld(t, leftAlone(shopOrders), flatRoute, lake.Row{"id": "1", "n": "1"}, lake.Row{"id": "2", "n": "2"}, lake.Row{"id": "5"})
 	return w, func(p *ingest.Pipeline) error {
 		part := partition(0)
 		return deliver(t.Context(), p, flat(part, 0, `{"id":1,"n":10}`), gone(part, 1, `{"id":2}`), flat(part, 2, `{"id":3,"n":3}`))

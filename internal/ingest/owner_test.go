@@ -63,7 +63,7 @@ func TestACommitToAnotherBranchIsAConflict(t *testing.T) {
 
 func TestATableUpgradedMeanwhileIsWrittenByItsNewRules(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, shopOrders, `topics: [orders], format: flat`)
+	w := newWorld(t, leftAlone(shopOrders), `topics: [orders], format: flat`)
 	warm := w.pipeline()
 	w.must(deliver(t.Context(), warm, flat(partition(0), 0, `{"id":1,"n":1}`), flat(partition(0), 1, `{"id":2,"n":2}`)))
 	w.update(table.NewUpgradeFormatVersionUpdate(3))

@@ -44,6 +44,12 @@ var shopOrders = lake.Spec{
 	Key:     []string{"id"},
 }
 
+// leftAlone is a table whose data files stay, whatever dies in them.
+func leftAlone(spec lake.Spec) lake.Spec {
+	spec.Properties = map[string]string{"frazil.care.half-dead": "false", "frazil.care.dead-files": "false"}
+	return spec
+}
+
 // newWorld makes the table, with rows that another writer loaded, and the configuration of one route to it.
 func newWorld(t testing.TB, spec lake.Spec, route string, rows ...lake.Row) *world {
 	t.Helper()

@@ -185,9 +185,11 @@ func (s *Snapshot) global(f File) bool {
 
 // PartitionKey tells partitions apart, also those of different specs. A value whose column was widened since stays the
 // same.
-func (f File) PartitionKey() string {
-	partition := f.Partition()
-	key := fmt.Append(nil, f.SpecID())
+func (f File) PartitionKey() string { return PartitionKey(f.SpecID(), f.Partition()) }
+
+// PartitionKey is that of a file with the given spec and partition values.
+func PartitionKey(spec int32, partition map[int]any) string {
+	key := fmt.Append(nil, spec)
 	for _, id := range slices.Sorted(maps.Keys(partition)) {
 		switch v := partition[id].(type) {
 		case nil:

@@ -16,6 +16,7 @@ type Layout struct {
 	targetSize    int64
 	groupSize     int64 // of row groups, in bytes before encoding
 	deletesByFile bool
+	care          care
 	writer        []parquet.WriterProperty
 	modes         map[int]mode // of statistics, by field id
 }
@@ -33,7 +34,7 @@ const (
 // The sizes that a Bloom filter can have in a Parquet file.
 const leastBloomSize, mostBloomSize = 32, 128 << 20
 
-// NewLayout reads the write.* properties of a table that concern its files. What cannot be done is an error: that the
+// NewLayout reads the write.* and frazil.care.* properties of a table that concern its files. What cannot be done is an error: that the
 // files be of another format than Parquet, and values that are none. Fields named in always keep bounds
 // whatever the properties say, since rows are found by them.
 func NewLayout(properties map[string]string, schema *iceberg.Schema, always []int) (Layout, error) {
@@ -45,6 +46,7 @@ func NewLayout(properties map[string]string, schema *iceberg.Schema, always []in
 	r.word("write.format.default", "parquet")
 	r.word("write.delete.format.default", "parquet")
 	l.deletesByFile = r.word("write.delete.granularity", "partition", "file") == "file"
+	l.care = r.care(l.targetSize)
 	codec, level := r.codec()
 	l.writer = []parquet.WriterProperty{
 		parquet.WithCompression(codec),
@@ -118,6 +120,9 @@ func (r *reader) atLeast(least int64, name string, fallback int64) int64 {
 	}
 	return n
 }
+
+// on is a switch that is on unless the property says false.
+func (r *reader) on(name string) bool { return r.word(name, "true", "false") == "true" }
 
 // word is one of the words allowed; the first of them is the default.
 func (r *reader) word(name string, allowed ...string) string {

@@ -26,8 +26,8 @@ type deletes struct {
 
 // addPositions writes position-delete files: one for each partition that loses rows or, where the table asks for
 // granularity by file, one for each data file.
-func (w *writer) addPositions() error {
-	for _, d := range w.grouped() {
+func (w *writer) addPositions(touched []state) error {
+	for _, d := range w.grouped(touched) {
 		if err := w.addDeletes(d); err != nil {
 			return fmt.Errorf("write position-delete file: %w", err)
 		}
@@ -35,10 +35,10 @@ func (w *writer) addPositions() error {
 	return nil
 }
 
-func (w *writer) grouped() []deletes {
+func (w *writer) grouped(touched []state) []deletes {
 	var out []deletes
 	at := map[string]int{}
-	for _, t := range w.touched() {
+	for _, t := range touched {
 		group := t.PartitionKey()
 		if w.target.Layout.deletesByFile {
 			group = t.FilePath()
@@ -50,7 +50,7 @@ func (w *writer) grouped() []deletes {
 			out = append(out, deletes{t.File, map[string]*tablefile.Positions{}})
 		}
 		if w.target.Layout.deletesByFile {
-			out[i].positions[t.FilePath()] = w.deleted(t)
+			out[i].positions[t.FilePath()] = t.positions
 			w.Removed = append(w.Removed, w.outcome.Found.Deleted[t.FilePath()].Own...)
 			continue
 		}
@@ -64,7 +64,7 @@ func (w *writer) grouped() []deletes {
 func (w *writer) merge(d deletes) error {
 	var old []locate.File
 	for _, f := range w.live.Deletes {
-		if !f.IsVector() && f.PartitionKey() == d.of.PartitionKey() {
+		if !f.IsVector() && !w.gone[f.FilePath()] && f.PartitionKey() == d.of.PartitionKey() {
 			old = append(old, f)
 		}
 	}
@@ -73,7 +73,9 @@ func (w *writer) merge(d deletes) error {
 	}
 	sequence := map[string]int64{}
 	for _, f := range w.live.Data {
-		sequence[f.FilePath()] = f.Sequence
+		if !w.gone[f.FilePath()] {
+			sequence[f.FilePath()] = f.Sequence
+		}
 	}
 	for _, f := range old {
 		byFile, err := w.live.Positions(w.ctx, w.store, f)

@@ -26,6 +26,7 @@ type Encoding string
 const (
 	Position Encoding = "position" // position-delete files; deletion vectors from format version 3 on
 	Rewrite  Encoding = "rewrite"  // data files that lose rows are written again without them
+	Auto     Encoding = "auto"     // one of these two for each data file, as is cheaper
 	Equality Encoding = "equality" // files of the keys that go; nothing is looked up
 )
 
@@ -65,6 +66,7 @@ type Files struct {
 	Deletes []iceberg.DataFile // of any
 	Removed []locate.File
 	Objects []Object
+	Care    Tally
 }
 
 // Write builds the files of an outcome against the snapshot that it was settled with. Every call names its files anew: an
@@ -78,15 +80,10 @@ func Write(ctx context.Context, store tablefile.Store, live *locate.Snapshot, o 
 	err := w.lay(p)
 	switch {
 	case err != nil:
-	case e == Equality:
+	case e == Equality: // without care: it would have to read what nothing else is read for, dead rows and who deleted them
 		err = w.addKeys()
-	case len(o.Found.Hits) == 0:
-	case e == Rewrite:
-		err = w.carry(p)
-	case t.Version < 3:
-		err = w.addPositions()
 	default:
-		err = w.addVectors()
+		err = w.takeAway(p, e)
 	}
 	if err != nil {
 		return nil, err
@@ -107,38 +104,11 @@ type writer struct {
 	target  Target
 	id      string // of the attempt, in the names of its files
 	named   int
+	gone    map[string]bool // paths of the files that are taken out of the table
 }
 
 // name makes a name for a file in the given folder of a partition.
 func (w *writer) name(folder, kind string) string {
 	w.named++
 	return w.target.Path(fmt.Sprintf("%s%05d-%s%s", folder, w.named-1, w.id, kind))
-}
-
-// touched is a data file that loses rows.
-type touched struct {
-	locate.File
-	kills *tablefile.Positions
-}
-
-// touched lists the data files that lose rows, ordered by path.
-func (w *writer) touched() (out []touched) {
-	for _, h := range w.outcome.Found.Hits {
-		if n := len(out); n == 0 || out[n-1].FilePath() != h.File {
-			out = append(out, touched{w.outcome.Found.Files[h.File], tablefile.NewPositions()})
-		}
-		out[len(out)-1].kills.Set(uint64(h.Pos))
-	}
-	return out
-}
-
-// deleted is all positions of a file that delete files have to hold from now on: those that are deleted already, and its
-// kills.
-func (w *writer) deleted(t touched) *tablefile.Positions {
-	out := tablefile.NewPositions()
-	if before := w.outcome.Found.Deleted[t.FilePath()].Positions; before != nil {
-		out.Or(before)
-	}
-	out.Or(t.kills)
-	return out
 }

@@ -15,7 +15,7 @@ import (
 
 // vector is the deletion vector of a data file.
 type vector struct {
-	touched
+	state
 	text []byte // as it is stored
 	rows int64
 	blob puffin.BlobMetadata
@@ -24,8 +24,8 @@ type vector struct {
 // addVectors writes one Puffin file with a deletion vector for each file that loses rows. A data file has one vector at
 // most: it holds what was deleted before, also by position-delete files from before format version 3, and replaces the
 // one that was there.
-func (w *writer) addVectors() error {
-	vectors, err := w.vectors()
+func (w *writer) addVectors(touched []state) error {
+	vectors, err := w.vectors(touched)
 	if err != nil {
 		return err
 	}
@@ -53,11 +53,10 @@ func (w *writer) addVectors() error {
 
 // vectors makes the vectors, the shortest first: DuckDB 1.5 reads on from a long one over the shorter ones that
 // follow it, and then takes these from the wrong place.
-func (w *writer) vectors() (out []vector, err error) {
-	for _, t := range w.touched() {
-		positions := w.deleted(t)
-		v := vector{touched: t, rows: positions.Cardinality()}
-		if v.text, err = dv.SerializeDV(positions); err != nil {
+func (w *writer) vectors(touched []state) (out []vector, err error) {
+	for _, t := range touched {
+		v := vector{state: t, rows: t.positions.Cardinality()}
+		if v.text, err = dv.SerializeDV(t.positions); err != nil {
 			return nil, fmt.Errorf("write deletion vector of %s: %w", t.FilePath(), err)
 		}
 		out = append(out, v)

@@ -33,6 +33,19 @@ func (l *Lake) Deletes(ctx context.Context, name string) (map[Kind]int, error) {
 	return kinds, err
 }
 
+// Files counts the data and delete files of the head; a vector counts as a file.
+func (l *Lake) Files(ctx context.Context, name string) (data, deletes int, err error) {
+	err = l.entries(ctx, name, func(e iceberg.ManifestEntry) error {
+		if e.DataFile().ContentType() == iceberg.EntryContentData {
+			data++
+		} else {
+			deletes++
+		}
+		return nil
+	})
+	return data, deletes, err
+}
+
 // entries visits the live files of the head.
 func (l *Lake) entries(ctx context.Context, name string, visit func(iceberg.ManifestEntry) error) error {
 	t, err := l.Load(ctx, name)

@@ -92,6 +92,16 @@ func compareFiles(ctx context.Context, l *lake.Lake, name string, want TableEnd)
 			differences = append(differences, fmt.Sprintf("%s: the delete files are of the kinds %s, expected %s", name, got, wanted))
 		}
 	}
+	data, deletes, err := l.Files(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("table %s: %w", name, err)
+	}
+	if n := want.Files.Data; n != nil && *n != data {
+		differences = append(differences, fmt.Sprintf("%s: %d data files, expected %d", name, data, *n))
+	}
+	if n := want.Files.Deletes; n != nil && *n != deletes {
+		differences = append(differences, fmt.Sprintf("%s: %d delete files, expected %d", name, deletes, *n))
+	}
 	if want.Files.Sorted {
 		faults, err := l.Unsorted(ctx, name, byFrazil)
 		if err != nil {

@@ -136,9 +136,11 @@ type TableEnd struct {
 	Files     FilesEnd                   `yaml:"files"`
 }
 
-// FilesEnd is what the files that frazil wrote have to be.
+// FilesEnd is what the files that frazil wrote have to be, and how many files there are.
 type FilesEnd struct {
-	Sorted bool `yaml:"sorted"` // each claims the table's sort order, and is sorted
+	Sorted  bool `yaml:"sorted"`  // each claims the table's sort order, and is sorted
+	Data    *int `yaml:"data"`    // how many data files the head has
+	Deletes *int `yaml:"deletes"` // and delete files
 }
 
 // Kinds are the kinds of delete files that a table's head has, as a set: position, vectors, equality. It is written as a

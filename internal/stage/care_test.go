@@ -1,0 +1,178 @@
+package stage_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/frazil/frazil/internal/locate"
+	"github.com/frazil/frazil/internal/resolve"
+	"github.com/frazil/frazil/internal/stage"
+	"github.com/google/go-cmp/cmp"
+)
+
+// put writes rows of the lot's batch once more, as if they were others.
+func (l *lot) put(e stage.Encoding, rows ...int) *stage.Files {
+	l.Helper()
+	f := l.write(e, &resolve.Outcome{Batch: l.batch, Write: picks(rows...), Found: &locate.Found{}})
+	l.apply(f)
+	return f
+}
+
+func (l *lot) wantCare(f *stage.Files, want stage.Tally) {
+	l.Helper()
+	if diff := cmp.Diff(want, f.Care); diff != "" {
+		l.Error(diff)
+	}
+}
+
+func TestAHalfDeadFileIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	for _, version := range []int{2, 3} {
+		l := newLot(t, version, nil)
+		l.wantCare(l.kill(stage.Position, 1, 2, 3, 4, 11), stage.Tally{ByPosition: 2})
+		f := l.kill(stage.Position, 5, 12)
+		l.wantCare(f, stage.Tally{ByPosition: 1, Rewritten: 1})
+		if len(f.Data) != 1 || f.Data[0].Count() != 5 || len(f.Deletes) != 1 {
+			t.Errorf("v%d: %d data files and %d delete files", version, len(f.Data), len(f.Deletes))
+		}
+		l.wantDead(1, 2, 3, 4, 5, 11, 12)
+	}
+}
+
+func TestAHalfDeadFileIsLeftWhereCareIsOffOrHasNoBudget(t *testing.T) {
+	t.Parallel()
+	for _, properties := range []map[string]string{{"frazil.care.half-dead": "false"}, {"frazil.care.budget-bytes": "300"}, {"frazil.care.small-bytes": "300"}} {
+		l := newLot(t, 3, properties)
+		l.wantCare(l.kill(stage.Position, 1, 2, 3, 4, 5), stage.Tally{ByPosition: 1})
+		l.wantDead(1, 2, 3, 4, 5)
+	}
+}
+
+// With the file go the delete files that speak of it alone.
+func TestADeadFileIsRemoved(t *testing.T) {
+	t.Parallel()
+	for name, versions := range map[string][2]int{"v2": {2, 2}, "v3": {3, 3}, "upgraded": {2, 3}} {
+		for _, e := range []stage.Encoding{stage.Position, stage.Rewrite, stage.Auto} {
+			l := newLot(t, versions[0], map[string]string{"frazil.care.half-dead": "false"})
+			l.kill(stage.Position, 0, 1)
+			l.target.Version = versions[1]
+			l.kill(stage.Equality, 2, 11)
+			f := l.kill(e, 3, 4, 5, 6, 7, 8, 9)
+			l.wantCare(f, stage.Tally{Dead: 1})
+			if len(f.Objects) != 0 || len(f.Removed) != 2 {
+				t.Errorf("%s, %s: %d objects, %d files removed", name, e, len(f.Objects), len(f.Removed))
+			}
+			l.wantDead(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11)
+		}
+	}
+}
+
+// What another writer killed whole goes with our next commit that takes rows away; the vector is read, since manifests may be
+// wrong.
+func TestAFileThatAVectorKilledIsRemoved(t *testing.T) {
+	t.Parallel()
+	l := newLot(t, 3, careless)
+	l.kill(stage.Position, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	l.target.Layout = layout(t, l, nil)
+	f := l.kill(stage.Position, 11)
+	l.wantCare(f, stage.Tally{Dead: 1, ByPosition: 1})
+	if len(f.Removed) != 2 {
+		t.Errorf("%d files removed", len(f.Removed))
+	}
+	l.wantDead(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11)
+}
+
+func layout(t *testing.T, l *lot, properties map[string]string) stage.Layout {
+	t.Helper()
+	out, err := stage.NewLayout(properties, l.target.Schema, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Small files of a partition become one with the rows that come to it, without what is dead in them by then.
+func TestSmallFilesOfAPartitionBecomeOne(t *testing.T) {
+	t.Parallel()
+	for _, version := range []int{2, 3} {
+		l := newLot(t, version, map[string]string{"frazil.care.level-files": "3"})
+		l.kill(stage.Position, 1, 11)
+		l.kill(stage.Equality, 2)
+		l.wantCare(l.put(stage.Position, 3), stage.Tally{})
+		f := l.put(stage.Position, 4, 14)
+		l.wantCare(f, stage.Tally{Merged: 2})
+		if len(f.Data) != 2 || f.Data[0].Count() != 10 || f.Data[1].Count() != 1 {
+			t.Errorf("v%d: %d data files, of %d rows", version, len(f.Data), f.Data[0].Count())
+		}
+		if len(f.Removed) != 3 { // with the vector or delete file of the older
+			t.Errorf("v%d: %d files removed", version, len(f.Removed))
+		}
+		if diff := cmp.Diff([]int64{0, 3, 3, 4, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 14, 15, 16, 17, 18, 19}, l.alive()); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestSmallFilesAreLeftWhereLevelsAreOff(t *testing.T) {
+	t.Parallel()
+	for _, properties := range []map[string]string{{"frazil.care.levels": "false"}, {"frazil.care.budget-bytes": "0"}} {
+		properties = maps.Clone(properties)
+		properties["frazil.care.level-files"] = "2"
+		l := newLot(t, 2, properties)
+		l.wantCare(l.put(stage.Position, 3, 4), stage.Tally{})
+		l.wantCare(l.put(stage.Rewrite, 3, 4), stage.Tally{})
+	}
+}
+
+// Equality deletes are for who wants nothing read.
+func TestEqualityDeletesComeWithoutCare(t *testing.T) {
+	t.Parallel()
+	l := newLot(t, 2, map[string]string{"frazil.care.level-files": "2"})
+	l.wantCare(l.put(stage.Equality, 3, 4), stage.Tally{})
+	l.wantCare(l.kill(stage.Equality, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9), stage.Tally{})
+}
+
+// lame is a store that has lost what is asked for whole: keys are read by ranges.
+type lame struct{ *lot }
+
+func (l lame) Read(context.Context, string) ([]byte, error) { return nil, errors.New("out of order") }
+
+func TestCareNeverFailsACommit(t *testing.T) {
+	t.Parallel()
+	l := newLot(t, 3, map[string]string{"frazil.care.level-files": "2"})
+	o := &resolve.Outcome{Batch: l.batch, Write: picks(3), Found: &locate.Found{}}
+	f, err := stage.Write(t.Context(), lame{l}, l.snapshot(), o, stage.Position, l.target)
+	if err != nil || len(f.Data) != 1 || f.Data[0].Count() != 1 || len(f.Removed) != 0 {
+		t.Fatalf("%v: %v", f, err)
+	}
+	if f.Care.Neglected == nil || !strings.Contains(f.Care.Neglected.Error(), "out of order") || f.Care.Merged != 0 {
+		t.Errorf("the tally is %+v", f.Care)
+	}
+}
+
+func TestAutoWritesSmallFilesAgainAndLeavesTheRest(t *testing.T) {
+	t.Parallel()
+	l := newLot(t, 3, map[string]string{"frazil.care.half-dead": "false"})
+	l.wantCare(l.kill(stage.Auto, 1), stage.Tally{Rewritten: 1})
+	budget := (l.live[0].FileSizeBytes() + l.live[1].FileSizeBytes()) * 3 / 4 // for one of the two
+	l.target.Layout = layout(t, l, map[string]string{"frazil.care.half-dead": "false", "frazil.care.budget-bytes": fmt.Sprint(budget)})
+	l.wantCare(l.kill(stage.Auto, 2, 11), stage.Tally{Rewritten: 1, ByPosition: 1})
+	l.wantDead(1, 2, 11)
+}
+
+func TestWrongCarePropertiesAreErrors(t *testing.T) {
+	t.Parallel()
+	l := newLot(t, 2, nil)
+	for name, value := range map[string]string{
+		"frazil.care.levels": "yes", "frazil.care.half-dead": "", "frazil.care.dead-files": "1", "frazil.care.budget-bytes": "-1",
+		"frazil.care.level-files": "1", "frazil.care.small-bytes": "0",
+	} {
+		if _, err := stage.NewLayout(map[string]string{name: value}, l.target.Schema, nil); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s=%q: %v", name, value, err)
+		}
+	}
+}

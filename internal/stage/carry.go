@@ -1,0 +1,180 @@
+package stage
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/frazil/frazil/internal/locate"
+	"github.com/frazil/frazil/internal/tablefile"
+	"golang.org/x/sync/errgroup"
+)
+
+// state is a live data file, and what is to become of it.
+type state struct {
+	locate.File
+	kills *tablefile.Positions // rows that go; nil: none
+	// All positions that delete files have to hold from now on, of a file that loses rows: those that are deleted already, and
+	// its kills.
+	positions *tablefile.Positions
+	dead      int64 // rows that are dead afterwards, as far as is known
+	fate      fate
+	must      bool // it has to be carried
+}
+
+// fate is what becomes of a file.
+type fate int
+
+const (
+	kept    fate = iota // it stays; rows go by position
+	carried             // its live rows are written again, with the commit's own
+	removed             // it has none
+)
+
+// touched begins the state of a data file that loses rows.
+func (w *writer) touched(path string) *state {
+	s := &state{File: w.outcome.Found.Files[path], kills: tablefile.NewPositions(), positions: tablefile.NewPositions()}
+	if before := w.outcome.Found.Deleted[path].Positions; before != nil {
+		s.positions.Or(before)
+	}
+	return s
+}
+
+// count counts the dead rows: those deleted by position, and those of equality deletes.
+func (s *state) count(positions, equal *tablefile.Positions) {
+	all := positions
+	if equal != nil {
+		all = tablefile.NewPositions()
+		all.Or(equal)
+		if positions != nil {
+			all.Or(positions)
+		}
+	}
+	if s.dead = 0; all != nil {
+		s.dead = all.Cardinality()
+	}
+	if s.dead < s.Count() {
+		return
+	}
+	s.dead = 0
+	for pos := range all.Positions() {
+		if pos >= uint64(s.Count()) { // of no row: whoever wrote it
+			return
+		}
+		s.dead++
+	}
+}
+
+// takeAway takes the rows that go out of the table: by position, or with their files, whose other rows are written again.
+func (w *writer) takeAway(p *pile, e Encoding) error {
+	c := &chooser{writer: w, care: w.target.Layout.care, encoding: e, files: w.states()} // the budget is its own
+	if err := c.choose(p); err != nil {
+		return err
+	}
+	if err := w.carry(p, c.files); err != nil {
+		return err
+	}
+	w.gone = map[string]bool{}
+	var by []state
+	for _, f := range c.files {
+		switch {
+		case f.fate == kept && f.kills != nil:
+			by = append(by, *f)
+		case f.fate != kept:
+			w.Removed = append(w.Removed, f.File)
+			w.gone[f.FilePath()] = true
+		}
+	}
+	w.tally(c.files)
+	w.goneDeletes()
+	switch {
+	case len(by) == 0:
+		return nil
+	case w.target.Version < 3:
+		return w.addPositions(by)
+	}
+	return w.addVectors(by)
+}
+
+func (w *writer) tally(files []*state) {
+	for _, f := range files {
+		switch {
+		case f.fate == removed:
+			w.Care.Dead++
+		case f.fate == carried && f.kills != nil:
+			w.Care.Rewritten++
+		case f.fate == carried:
+			w.Care.Merged++
+		case f.kills != nil:
+			w.Care.ByPosition++
+		}
+	}
+}
+
+// carry puts the live rows of the carried files on the pile. One that cannot be read stays, unless it must be carried.
+func (w *writer) carry(p *pile, files []*state) error {
+	deleted := w.deletions(files)
+	var chosen []*state
+	for _, f := range files {
+		if f.fate == carried {
+			chosen = append(chosen, f)
+		}
+	}
+	read := make([]*tablefile.FileRows, len(chosen))
+	errs := make([]error, len(chosen))
+	var g errgroup.Group
+	g.SetLimit(tablefile.Requests)
+	for i, f := range chosen {
+		g.Go(func() error {
+			read[i], errs[i] = tablefile.Rows(w.ctx, w.store, f.File.File, w.outcome.Batch.Schema.Arrow(), w.live.Table.Defaults)
+			return nil
+		})
+	}
+	_ = g.Wait() // the errors are in errs
+	for i, f := range chosen {
+		switch {
+		case errs[i] != nil && f.must:
+			return errs[i]
+		case errs[i] != nil:
+			w.neglect(f, errs[i])
+		default:
+			d := deleted[f.FilePath()]
+			p.add(f.File, read[i], func(pos int64) bool { return d.Has(pos) || f.kills != nil && f.kills.Contains(uint64(pos)) })
+		}
+	}
+	return nil
+}
+
+// deletions are what the snapshot's deletes say of the files that do not stay. Of those that lose rows the search has
+// told. Others are asked for, also if a manifest says that all of their rows are dead: it may be wrong.
+func (w *writer) deletions(files []*state) map[string]locate.Deleted {
+	out := map[string]locate.Deleted{}
+	var ask []locate.File
+	for _, f := range files {
+		if f.kills != nil {
+			out[f.FilePath()] = w.outcome.Found.Deleted[f.FilePath()]
+		} else if f.fate != kept {
+			ask = append(ask, f.File)
+		}
+	}
+	found, err := w.live.Deletions(w.ctx, w.store, ask)
+	maps.Copy(out, found)
+	for _, f := range files {
+		if f.kills != nil || f.fate == kept {
+			continue
+		}
+		if err != nil {
+			w.neglect(f, err)
+			continue
+		}
+		if f.count(found[f.FilePath()].Positions, found[f.FilePath()].Equal); f.fate == removed && f.rest() > 0 {
+			f.fate = kept
+		}
+	}
+	return out
+}
+
+// neglect leaves a file that care picked as it is.
+func (w *writer) neglect(f *state, reason error) {
+	f.fate = kept
+	w.Care.Neglected = fmt.Errorf("care for %s: %w", f.FilePath(), reason)
+}
