@@ -186,6 +186,7 @@ func (t *target) admit(d *decoder, first bool, route int) error {
 	switch {
 	case first:
 		t.batch, t.encoding = rows.NewBatch(d.schema), d.encoding
+		t.batch.Reserve(len(t.records))
 	case !slices.Equal(t.batch.Schema.Key, d.schema.Key):
 		return fmt.Errorf("routes[%d] gives it another key than the other routes do", route)
 	case d.encoding != t.encoding:

@@ -114,9 +114,11 @@ func (x *index) slot(h uint64) int {
 	return int(i)
 }
 
-func (x *index) id(pos uint32) (id rows.ID) {
-	copy(id[:], x.ids[int(pos)*x.words:][:x.words])
-	return id
+func (x *index) id(pos uint32) rows.ID {
+	if x.words == 1 {
+		return rows.ID{x.ids[pos]}
+	}
+	return rows.ID(x.ids[2*pos:])
 }
 
 // rowID is what the file has as the id of a row.

@@ -1,6 +1,8 @@
 package rows
 
 import (
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -43,6 +45,15 @@ func NewBatch(s *Schema) *Batch {
 		b.appends = append(b.appends, newAppender(builder))
 	}
 	return b
+}
+
+// Reserve makes room for so many changes.
+func (b *Batch) Reserve(n int) {
+	b.Entries = slices.Grow(b.Entries, n)
+	b.Keys.reserve(n)
+	for _, builder := range b.builders {
+		builder.Reserve(n)
+	}
 }
 
 // Put adds a change that leaves the row made of cells (one per column) under key.

@@ -26,6 +26,14 @@ type Keys struct {
 // NewKeys is an empty set of keys of so many columns.
 func NewKeys(columns int) *Keys { return &Keys{columns: columns, ids: map[string]Key{}} }
 
+// reserve makes room for so many keys, if there is none yet.
+func (k *Keys) reserve(n int) {
+	if len(k.ids) == 0 {
+		k.ids = make(map[string]Key, n)
+		k.ends = make([]uint32, 0, n*k.columns)
+	}
+}
+
 // Len is the number of different keys.
 func (k *Keys) Len() int { return len(k.ids) }
 

@@ -20,7 +20,7 @@ type care struct {
 
 // By default, what a commit writes again is a quarter of a million rows at most: half a second.
 const (
-	defaultSmall  = 32 << 20
+	defaultSmall  = 4 << 20
 	defaultBudget = 16 << 20
 	defaultMany   = 8
 	mostLive      = 250_000 // rows of a half-dead file

@@ -28,6 +28,7 @@ const (
 	defaultPageSize   = 128 << 10
 	defaultDictSize   = 2 << 20
 	defaultBloomSize  = 1 << 20
+	fastZstd          = 1 // a level of zstd: files of a few rows are written again soon
 	defaultBloomFPP   = 0.01
 )
 
@@ -71,7 +72,8 @@ func (l Layout) parquet(batch arrow.RecordBatch) []parquet.WriterProperty {
 		groups := (size + l.groupSize - 1) / l.groupSize
 		out = append(out[:len(out):len(out)], parquet.WithMaxRowGroupLength(max(1, batch.NumRows()/groups)))
 	}
-	return append(out[:len(out):len(out)], parquet.WithBloomFilterNDV(max(1, batch.NumRows())))
+	out = append(out[:len(out):len(out)], dictionaries(batch.Schema(), batch.Columns())...)
+	return append(out, parquet.WithBloomFilterNDV(max(1, batch.NumRows())))
 }
 
 // sizeOf is the bytes of a batch's buffers.
@@ -154,9 +156,12 @@ func (r *reader) codec() (c compress.Compression, level int) {
 		if c == compress.Codecs.Gzip && (n < -1 || n > 9) {
 			r.wrong(ofLevel, "-1 to 9 for gzip")
 		}
-		level = n
+		return c, n
 	}
-	return c, level
+	if c == compress.Codecs.Zstd {
+		return c, fastZstd
+	}
+	return c, 0
 }
 
 // bloom switches on the Bloom filters that the table asks for, each as large as its rows need.
