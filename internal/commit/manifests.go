@@ -16,21 +16,25 @@ type manifests struct {
 	*Attempt
 	base Base
 	id   string // in the names of its files
+	gone map[place]bool
 	list []iceberg.ManifestFile
 }
 
 // manifestList writes the manifests of the added files, those of the base without the removed ones, and the list that
 // names them all. From format version 3 on it also gives rows their ids: next is the first that is free afterwards.
 func (a *Attempt) manifestList(base Base, files *stage.Files, sequence int64) (path string, next *int64, err error) {
-	m := &manifests{Attempt: a, base: base, id: uuid.NewString()}
-	if err := m.add(iceberg.ManifestContentData, files.Data); err != nil {
+	how, err := stage.NewMerging(base.Table.Metadata().Properties())
+	if err != nil {
 		return "", nil, err
 	}
-	if err := m.add(iceberg.ManifestContentDeletes, files.Deletes); err != nil {
-		return "", nil, err
+	m := &manifests{Attempt: a, base: base, id: uuid.NewString(), gone: map[place]bool{}}
+	for _, f := range files.Removed {
+		m.gone[placeOf(f)] = true
 	}
-	if err := m.keep(files.Removed); err != nil {
-		return "", nil, err
+	for _, h := range heaps(base.Live, files) {
+		if err := m.add(h, how); err != nil {
+			return "", nil, err
+		}
 	}
 	text, next, err := m.encode(sequence)
 	if err != nil {
@@ -41,52 +45,21 @@ func (a *Attempt) manifestList(base Base, files *stage.Files, sequence int64) (p
 	return path, next, nil
 }
 
-// add writes new files into one manifest for each partition spec.
-func (m *manifests) add(content iceberg.ManifestContent, files []iceberg.DataFile) error {
-	for len(files) > 0 {
-		id := files[0].SpecID()
-		var entries, rest []iceberg.DataFile
-		for _, f := range files {
-			if f.SpecID() == id {
-				entries = append(entries, f)
-			} else {
-				rest = append(rest, f)
-			}
-		}
-		files = rest
-		err := m.write(content, id, func(w *iceberg.ManifestWriter) error {
-			for _, f := range entries { // without a sequence number: the catalog's commit gives it
-				if err := w.Add(iceberg.NewManifestEntry(iceberg.EntryStatusADDED, &m.Snapshot, nil, nil, f)); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
+// add lists what of one kind the snapshot has.
+func (m *manifests) add(h *heap, how stage.Merging) error {
+	together, alone, stay := h.merge(how)
+	if len(h.added)+len(together) > 0 {
+		if err := m.write(h.kind, h.added, together...); err != nil {
 			return err
 		}
 	}
-	return nil
-}
-
-// keep takes the base's manifests over. One that lists removed files is written again; one that only remembers files
-// that are gone has no use any more.
-func (m *manifests) keep(removed []locate.File) error {
-	gone := map[place]bool{}
-	touched := map[int]bool{}
-	for _, f := range removed {
-		gone[placeOf(f)] = true
-		touched[f.Manifest] = true
-	}
-	for i, old := range m.base.Live.Manifests {
-		switch {
-		case touched[i]:
-			if err := m.rewrite(old, gone); err != nil {
-				return err
-			}
-		case old.HasAddedFiles() || old.HasExistingFiles():
-			m.list = append(m.list, old.ManifestFile)
+	for _, old := range alone {
+		if err := m.write(h.kind, nil, old); err != nil {
+			return err
 		}
+	}
+	for _, old := range stay {
+		m.list = append(m.list, old.ManifestFile)
 	}
 	return nil
 }
@@ -105,20 +78,26 @@ func placeOf(f iceberg.DataFile) place {
 	return p
 }
 
-// rewrite writes a manifest again, with its removed files marked as deleted by this snapshot.
-func (m *manifests) rewrite(old locate.Manifest, gone map[place]bool) error {
-	return m.write(old.ManifestContent(), old.PartitionSpecID(), func(w *iceberg.ManifestWriter) error {
+// fill writes the entries of a manifest: added files, and what others list, their removed files marked as deleted by this
+// snapshot. Added files come first: rows without an id get theirs in this order, whatever a reader thinks of the others.
+func (m *manifests) fill(w *iceberg.ManifestWriter, added []iceberg.DataFile, olds []locate.Manifest) error {
+	for _, f := range added { // without a sequence number: the catalog's commit gives it
+		if err := w.Add(iceberg.NewManifestEntry(iceberg.EntryStatusADDED, &m.Snapshot, nil, nil, f)); err != nil {
+			return err
+		}
+	}
+	for _, old := range olds {
 		for _, e := range old.Entries {
-			add := w.Existing
-			if gone[placeOf(e.DataFile())] {
-				add = w.Delete
+			put := w.Existing
+			if m.gone[placeOf(e.DataFile())] {
+				put = w.Delete
 			}
-			if err := add(known(e)); err != nil {
+			if err := put(known(e)); err != nil {
 				return err
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // known is an entry with its sequence numbers and snapshot spelt out: it cannot inherit them from another manifest.
@@ -127,8 +106,9 @@ func known(e iceberg.ManifestEntry) iceberg.ManifestEntry {
 	return iceberg.NewManifestEntry(e.Status(), &snapshot, &sequence, e.FileSequenceNum(), e.DataFile())
 }
 
-func (m *manifests) write(content iceberg.ManifestContent, spec int32, fill func(*iceberg.ManifestWriter) error) error {
-	file, err := m.written(content, spec, fill)
+// write writes one manifest, of added files and of others' entries.
+func (m *manifests) write(k kind, added []iceberg.DataFile, olds ...locate.Manifest) error {
+	file, err := m.written(k, added, olds)
 	if err != nil {
 		return fmt.Errorf("write manifest: %w", err)
 	}
@@ -136,18 +116,18 @@ func (m *manifests) write(content iceberg.ManifestContent, spec int32, fill func
 	return nil
 }
 
-func (m *manifests) written(content iceberg.ManifestContent, specID int32, fill func(*iceberg.ManifestWriter) error) (iceberg.ManifestFile, error) {
-	spec, err := m.spec(specID)
+func (m *manifests) written(k kind, added []iceberg.DataFile, olds []locate.Manifest) (iceberg.ManifestFile, error) {
+	spec, err := m.spec(k.spec)
 	if err != nil {
 		return nil, err
 	}
 	var buf bytes.Buffer
 	version := m.table.Metadata().Version()
-	w, err := iceberg.NewManifestWriter(version, &buf, avroSpec(spec), m.schemaOf(spec), m.Snapshot, iceberg.WithManifestWriterContent(content))
+	w, err := iceberg.NewManifestWriter(version, &buf, avroSpec(spec), m.schemaOf(spec), m.Snapshot, iceberg.WithManifestWriterContent(k.content))
 	if err != nil {
 		return nil, err
 	}
-	if err := fill(w); err != nil {
+	if err := m.fill(w, added, olds); err != nil {
 		return nil, err
 	}
 	if err := w.Close(); err != nil {
@@ -155,7 +135,7 @@ func (m *manifests) written(content iceberg.ManifestContent, specID int32, fill 
 	}
 	path := m.base.path("metadata", fmt.Sprintf("%s-m%d.avro", m.id, len(m.list)))
 	m.Objects = append(m.Objects, stage.Object{Path: path, Data: buf.Bytes()})
-	file, err := w.ToManifestFile(path, int64(buf.Len()), iceberg.WithManifestFileContent(content))
+	file, err := w.ToManifestFile(path, int64(buf.Len()), iceberg.WithManifestFileContent(k.content))
 	if err != nil {
 		return nil, err
 	}

@@ -117,11 +117,11 @@ func TestCellsThatWereNotSentAreKept(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			messages, after := edits(r, 120)
 			spec := documents
-			spec.Version = 2 + int(seed%2)
+			spec.Version, spec.Properties = 2+int(seed%2), cares[seed/3%4]
 			if seed%3 == 1 {
 				spec.Partition, spec.Sort = []string{"identity(kind)", "bucket(2, id)"}, []string{"size desc nulls last"}
 			}
-			w := newWorld(t, spec, "topics: [orders], format: debezium, deletes: "+[]string{"position", "rewrite"}[seed/2%2])
+			w := newWorld(t, spec, "topics: [orders], format: debezium, deletes: "+[]string{"position", "rewrite", "auto"}[seed/2%3])
 			p, part := w.pipeline(), partition(0)
 			for from := 0; from < len(messages); {
 				to := min(from+1+r.IntN(20), len(messages))

@@ -214,19 +214,21 @@ func (w *world) taking(deletes string) *ingest.Pipeline {
 // faults, processes and other writers, read back by another implementation.
 func TestTheTableEqualsThePlainMapOfItsHistory(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(9) {
+	for seed := range uint64(12) {
 		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(seed, 2))
 			partitions := 1 + r.IntN(3)
 			profile := stack.Profiles[(seed+1)%4]
 			spec, deletes := shopOrders, slices.Repeat([]string{"position", "rewrite", "equality"}[seed%3:][:1], 2)
-			spec.Version = min(2+int(seed/2%2), profile.Newest)
+			spec.Version, spec.Properties = min(2+int(seed/2%2), profile.Newest), cares[seed%4]
 			switch seed / 3 {
 			case 1:
 				spec.Partition = []string{"bucket(3, id)", "truncate(100, n)"}
 			case 2: // processes that do not agree, and files of many rows, some of them dead in each way
 				deletes = []string{"rewrite", "equality", "position"}
+			case 3:
+				deletes, spec.Sort = []string{"auto", "position"}, []string{"n desc nulls last"}
 			}
 			w := newWorld(t, spec, "topics: [orders], format: debezium", lake.Row{"id": "1000", "n": "1"})
 			w.parts.Play(profile)

@@ -71,7 +71,7 @@ type shape struct {
 func newShape(t *testing.T, seed uint64) *shape {
 	t.Helper()
 	s := &shape{r: rand.New(rand.NewPCG(seed, 4)), want: map[string]map[string]string{}, version: 2 + int(seed%2)}
-	s.encoding = []string{"position", "rewrite", "equality"}[seed/2%3]
+	s.encoding = []string{"position", "rewrite", "equality", "auto"}[seed/2%4]
 	keyTypes := pickOf(s.r, []string{"long"}, []string{"string"}, []string{"uuid", "date"}, []string{"decimal(9, 2)", "binary"}, []string{"timestamp", "int"})
 	for i, typ := range keyTypes {
 		s.columns = append(s.columns, lake.Column{Name: fmt.Sprintf("k%d", i), Type: typ, Required: true})
@@ -100,10 +100,11 @@ func newShape(t *testing.T, seed uint64) *shape {
 	for _, c := range s.columns[:len(keyTypes)] {
 		spec.Key = append(spec.Key, c.Name)
 	}
+	spec.Properties = maps.Clone(pickOf(s.r, cares...))
 	if s.r.IntN(3) == 0 {
-		spec.Properties = map[string]string{"write.delete.granularity": "file", "write.metadata.metrics.default": "counts"}
+		spec.Properties["write.delete.granularity"], spec.Properties["write.metadata.metrics.default"] = "file", "counts"
 	}
-	s.note("version %d, %s, key %v, columns %v, partitions %v, sort %v", s.version, s.encoding, keyTypes, s.columns[len(keyTypes):], s.spec, spec.Sort)
+	s.note("version %d, %s, key %v, columns %v, partitions %v, sort %v, %v", s.version, s.encoding, keyTypes, s.columns[len(keyTypes):], s.spec, spec.Sort, spec.Properties)
 	s.world = newWorld(t, spec, "topics: [orders], format: flat, binary_encoding: hex, deletes: "+s.encoding)
 	s.pipeline = s.world.pipeline()
 	return s

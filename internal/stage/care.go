@@ -14,7 +14,7 @@ import (
 type care struct {
 	halfDead, deadFiles bool
 	levels              Levels // none: small files are left
-	small               int64  // of files that are cared for, in bytes; the bound of the highest level
+	small               int64  // bytes from which on levels leave a file alone
 	budget              int64  // bytes that a commit writes again of its own accord
 }
 
@@ -23,7 +23,8 @@ const (
 	defaultSmall  = 4 << 20
 	defaultBudget = 16 << 20
 	defaultMany   = 8
-	mostLive      = 250_000 // rows of a half-dead file
+	// Of a half-dead file: its rows, and its bytes before.
+	mostLive, mostHalfDead = 250_000, 32 << 20
 	// rowWeight is the bytes of a narrow row: to write it again costs no less.
 	rowWeight = 64
 )
@@ -96,7 +97,7 @@ func (c *chooser) choose(p *pile) error {
 func (c *chooser) carryHalfDead() {
 	var picked []*state
 	for _, f := range c.files {
-		ours := c.halfDead && f.dead > 0 && f.halfDead() && f.FileSizeBytes() <= c.small
+		ours := c.halfDead && f.dead > 0 && f.halfDead() && f.FileSizeBytes() <= mostHalfDead
 		if f.fate == kept && f.readable() && (ours || c.encoding == Auto && f.kills != nil && f.cheap()) {
 			picked = append(picked, f)
 		}

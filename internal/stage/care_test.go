@@ -45,7 +45,7 @@ func TestAHalfDeadFileIsWrittenAgain(t *testing.T) {
 
 func TestAHalfDeadFileIsLeftWhereCareIsOffOrHasNoBudget(t *testing.T) {
 	t.Parallel()
-	for _, properties := range []map[string]string{{"frazil.care.half-dead": "false"}, {"frazil.care.budget-bytes": "300"}, {"frazil.care.small-bytes": "300"}} {
+	for _, properties := range []map[string]string{{"frazil.care.half-dead": "false"}, {"frazil.care.budget-bytes": "300"}} {
 		l := newLot(t, 3, properties)
 		l.wantCare(l.kill(stage.Position, 1, 2, 3, 4, 5), stage.Tally{ByPosition: 1})
 		l.wantDead(1, 2, 3, 4, 5)

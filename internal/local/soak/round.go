@@ -35,16 +35,25 @@ type round struct {
 	running []*fault.Process
 }
 
+// cares are how tables want their files cared for: as it comes, in every commit, as far as little room lets it, not at all.
+var cares = []map[string]string{
+	nil,
+	{"frazil.care.level-files": "2", "commit.manifest.min-count-to-merge": "2"},
+	{"frazil.care.level-files": "3", "frazil.care.small-bytes": "64000", "frazil.care.budget-bytes": "4000", "commit.manifest.target-size-bytes": "12000"},
+	{"frazil.care.levels": "false", "frazil.care.half-dead": "false", "frazil.care.dead-files": "false", "frazil.care.manifests": "false"},
+}
+
 func newRound(seed uint64) *round {
 	r := &round{Rand: rand.New(rand.NewPCG(seed, 5)), seed: seed, figures: &figures{counts: map[string]int{}}}
 	r.profile = stack.Profiles[max(0, r.IntN(2*len(stack.Profiles))-len(stack.Profiles))] // half of them strict
 	r.rolls = r.IntN(3) == 0 && !r.profile.Catalog.CurrentOnly
 	for i := range 1 + r.IntN(5)/2 {
 		t := &table{rows: map[int64]values{}, next: map[string]int64{}, past: map[int64]state{}}
-		t.deletes = pick(r, "position", "rewrite", "equality")
+		t.deletes = pick(r, "position", "rewrite", "equality", "auto")
 		t.spec = lake.Spec{
 			Name: fmt.Sprintf("soak.t%d", i), Version: min(2+r.IntN(2), r.profile.Newest), Key: []string{"id"}, Partition: r.partition(),
-			Columns: []lake.Column{{Name: "id", Type: "long", Required: true}, {Name: "n", Type: "long"}},
+			Columns:    []lake.Column{{Name: "id", Type: "long", Required: true}, {Name: "n", Type: "long"}},
+			Properties: pick(r, cares...),
 		}
 		r.tables = append(r.tables, t)
 	}
@@ -81,7 +90,7 @@ func (r *round) play(ctx context.Context) error {
 	defer r.close()
 	r.note("profile %s", r.profile.Name)
 	for _, t := range r.tables {
-		r.note("%s: %s deletes, format version %d, partitions %v", t.spec.Name, t.deletes, t.spec.Version, t.spec.Partition)
+		r.note("%s: %s deletes, format version %d, partitions %v, %v", t.spec.Name, t.deletes, t.spec.Version, t.spec.Partition, t.spec.Properties)
 	}
 	for n := range steps {
 		if err := r.step(ctx); err != nil {
