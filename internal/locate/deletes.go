@@ -74,19 +74,23 @@ func (c *collector) change(path string, do func(*Deleted)) {
 
 // vectors reads the deletion vectors of the files.
 func (c *collector) vectors(ctx context.Context) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(tablefile.Requests)
+	puffins := map[string][]File{}
 	for _, v := range c.snapshot.Deletes {
 		if !v.IsVector() || v.ReferencedDataFile() == nil {
 			continue
 		}
-		data, ok := c.files[*v.ReferencedDataFile()]
-		if !ok || v.Sequence < data.Sequence {
-			continue
+		if data, ok := c.files[*v.ReferencedDataFile()]; ok && v.Sequence >= data.Sequence {
+			puffins[v.FilePath()] = append(puffins[v.FilePath()], v)
 		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(tablefile.Requests)
+	for _, vectors := range puffins {
 		g.Go(func() error {
-			p, err := c.snapshot.vector(ctx, c.store, v)
-			c.change(data.FilePath(), func(d *Deleted) { d.Positions, d.Own = p, append(d.Own, v) })
+			positions, err := c.snapshot.vectors(ctx, c.store, vectors)
+			for i, p := range positions {
+				c.change(*vectors[i].ReferencedDataFile(), func(d *Deleted) { d.Positions, d.Own = p, append(d.Own, vectors[i]) })
+			}
 			return err
 		})
 	}
@@ -154,21 +158,34 @@ func (c *collector) concerns(d File) bool {
 	return false
 }
 
-// vector is a deletion vector of the snapshot. It is not to be changed.
-func (s *Snapshot) vector(ctx context.Context, store tablefile.Store, d File) (*tablefile.Positions, error) {
-	name := tablefile.Memo{What: "vector", Path: d.FilePath()}
-	if off := d.ContentOffset(); off != nil {
-		name.Off = *off
+// vectors are deletion vectors of the snapshot that lie in one file. They are not to be changed.
+func (s *Snapshot) vectors(ctx context.Context, store tablefile.Store, files []File) ([]*tablefile.Positions, error) {
+	out := make([]*tablefile.Positions, len(files))
+	names := make([]tablefile.Memo, len(files))
+	var unread []tablefile.File
+	var at []int
+	for i, f := range files {
+		names[i] = tablefile.Memo{What: "vector", Path: f.FilePath()}
+		if off := f.ContentOffset(); off != nil {
+			names[i].Off = *off
+		}
+		var ok bool
+		if out[i], ok = tablefile.Recall[*tablefile.Positions](s.memory, names[i]); !ok {
+			unread, at = append(unread, f.File), append(at, i)
+		}
 	}
-	if p, ok := tablefile.Recall[*tablefile.Positions](s.memory, name); ok {
-		return p, nil
+	if len(unread) == 0 {
+		return out, nil
 	}
-	p, err := tablefile.Vector(ctx, store, d.File)
+	read, err := tablefile.Vectors(ctx, store, unread)
 	if err != nil {
 		return nil, err
 	}
-	s.memory.Keep(name, p, positionsBytes(p), s.memory.Now())
-	return p, nil
+	for n, p := range read {
+		out[at[n]] = p
+		s.memory.Keep(names[at[n]], p, positionsBytes(p), s.memory.Now())
+	}
+	return out, nil
 }
 
 // positionsBytes is about what a set takes: as much as it has when it is written, and something for each of its containers.

@@ -3,22 +3,27 @@ package locate
 import (
 	"math/bits"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
 )
 
-// index says where in a data file the rows of a key are. It has no pointers per row, and is built in one pass: a hash
-// table of positions, which has a part of the key's hash beside each, and the IDs of all rows in their order.
+// index says where in a data file the rows of a key are. It has no pointers per row: the IDs of the rows' keys, in their order,
+// and a hash table of positions, which has a part of the ID's hash beside each. The table is made when the index is asked first,
+// for a process that looks once has no use for it.
 type index struct {
+	words  int // of an ID: 1 where the second is always zero
+	ids    []uint64
+	nulls  *tablefile.Positions // rows without a key; nil: none
+	rowIDs []int64              // as the file has them; nil: every row inherits its own
+
+	table sync.Once
 	slots []uint32 // tag<<posBits | position+1; 0: free
 	bits  int      // of a position
-	words int      // of an ID: 1 where the second is always zero
-	ids   []uint64
 	// Positions of further rows with the key of the row at the position. One at most is alive, unless another writer
 	// left several.
-	more   map[uint32][]uint32
-	rowIDs []int64 // as the file has them; nil: every row inherits its own
+	more map[uint32][]uint32
 }
 
 // maxIndexed is the number of rows of a file from which on its keys are not indexed.
@@ -37,7 +42,7 @@ func indexBytes(f File, ids *rows.IDs) int64 {
 }
 
 func newIndex(count int64, ids *rows.IDs) *index {
-	x := &index{slots: make([]uint32, count*7/5+8), bits: bits.Len64(uint64(count)), words: 1}
+	x := &index{words: 1}
 	if ids.Wide() {
 		x.words = 2
 	}
@@ -47,23 +52,47 @@ func newIndex(count int64, ids *rows.IDs) *index {
 
 // add takes in the next rows of the file.
 func (x *index) add(keys tablefile.Keys) {
-	for i, id := range keys.IDs {
-		x.ids = append(x.ids, id[:x.words]...)
-		if keys.Nulls == nil || !keys.Nulls[i] { // a null equals no key
-			x.put(id, uint32(keys.First)+uint32(i))
+	if x.words == 1 {
+		for _, id := range keys.IDs {
+			x.ids = append(x.ids, id[0])
+		}
+	} else {
+		for _, id := range keys.IDs {
+			x.ids = append(x.ids, id[0], id[1])
 		}
 	}
-	if keys.RowIDs != nil && x.rowIDs == nil {
-		for range keys.First {
-			x.rowIDs = append(x.rowIDs, tablefile.NoRowID)
+	for i, null := range keys.Nulls {
+		if null {
+			if x.nulls == nil {
+				x.nulls = tablefile.NewPositions()
+			}
+			x.nulls.Set(uint64(keys.First) + uint64(i))
 		}
 	}
-	switch {
-	case keys.RowIDs != nil:
-		x.rowIDs = append(x.rowIDs, keys.RowIDs...)
-	case x.rowIDs != nil:
+	x.addRowIDs(keys)
+}
+
+func (x *index) addRowIDs(keys tablefile.Keys) {
+	if keys.RowIDs == nil && x.rowIDs == nil {
+		return
+	}
+	for int64(len(x.rowIDs)) < keys.First {
+		x.rowIDs = append(x.rowIDs, tablefile.NoRowID)
+	}
+	if x.rowIDs = append(x.rowIDs, keys.RowIDs...); keys.RowIDs == nil {
 		for range keys.IDs {
 			x.rowIDs = append(x.rowIDs, tablefile.NoRowID)
+		}
+	}
+}
+
+// build makes the table of positions.
+func (x *index) build() {
+	count := len(x.ids) / x.words
+	x.slots, x.bits = make([]uint32, count*7/5+8), bits.Len(uint(count))
+	for pos := range uint32(count) {
+		if x.nulls == nil || !x.nulls.Contains(uint64(pos)) { // a null equals no key
+			x.put(x.id(pos), pos)
 		}
 	}
 }
@@ -91,6 +120,7 @@ func (x *index) put(id rows.ID, pos uint32) {
 
 // find calls f for every row with the key of an ID, whose hash is h.
 func (x *index) find(id rows.ID, h uint64, f func(pos int64)) {
+	x.table.Do(x.build)
 	tag := uint32(h) << x.bits
 	for i := x.slot(h); x.slots[i] != 0; {
 		if s := x.slots[i]; s>>x.bits<<x.bits == tag {

@@ -11,6 +11,7 @@ import (
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 )
 
 // Hit is the live row of a key.
@@ -77,7 +78,7 @@ type lookup struct {
 	ids    *rows.IDs
 	kind   string // of index: by the columns of the key
 	wanted []wanted
-	filter *filter // made when a file is read without an index
+	filter *filter
 }
 
 // wanted is a key to find.
@@ -113,16 +114,42 @@ func (l *lookup) all(ctx context.Context, files []File) ([][]Hit, error) {
 	found := make([][]Hit, len(files))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(tablefile.Requests)
+	inFlight := semaphore.NewWeighted(maxInFlight)
 	for i, f := range files {
 		g.Go(func() error {
 			hold, err := l.mayHold(f)
-			if err == nil && hold {
-				found[i], err = l.file(ctx, f)
+			if err != nil || !hold {
+				return err
 			}
+			if x, ok := tablefile.Recall[*index](l.memory, l.memo(f)); ok {
+				found[i] = l.ask(x, f)
+				return nil
+			}
+			size := l.fetched(f)
+			if err := inFlight.Acquire(ctx, size); err != nil {
+				return err
+			}
+			defer inFlight.Release(size)
+			found[i], err = l.read(ctx, f)
 			return err
 		})
 	}
 	return found, g.Wait()
+}
+
+// maxInFlight is how many bytes of the columns of keys are fetched at a time, about: of one file it may be more.
+const maxInFlight = 64 << 20
+
+// fetched is about how many bytes have to be fetched for the keys of a file.
+func (l *lookup) fetched(f File) (n int64) {
+	for _, field := range l.fields {
+		size, ok := f.ColumnSizes()[field.ID]
+		if !ok {
+			return min(f.FileSizeBytes(), maxInFlight)
+		}
+		n += size
+	}
+	return min(n, maxInFlight)
 }
 
 // mayHold reports whether the file's bounds leave room for one of the keys.
@@ -159,22 +186,26 @@ func bound(f tablefile.Field, bounds map[int][]byte) ([]byte, error) {
 	return rows.BoundPart(f.Type, b)
 }
 
-// file returns the rows of a file that hold one of the keys: by its index, or where there is no room for one by reading on.
-func (l *lookup) file(ctx context.Context, f File) ([]Hit, error) {
-	name := tablefile.Memo{What: l.kind, Path: f.FilePath()}
-	if x, ok := tablefile.Recall[*index](l.memory, name); ok {
-		return l.ask(x, f), nil
-	}
+func (l *lookup) memo(f File) tablefile.Memo { return tablefile.Memo{What: l.kind, Path: f.FilePath()} }
+
+// read reads the keys of a file, and returns its rows that hold one of those that are looked for. If there is room the keys are
+// kept.
+func (l *lookup) read(ctx context.Context, f File) (hits []Hit, err error) {
+	var x *index
 	size := indexBytes(f, l.ids)
-	if f.Count() > maxIndexed || !l.memory.Room(size, l.since) {
-		return l.probe(ctx, f)
+	if f.Count() <= maxIndexed && l.memory.Room(size, l.since) {
+		x = newIndex(f.Count(), l.ids)
 	}
-	x := newIndex(f.Count(), l.ids)
-	if err := tablefile.ScanKeys(ctx, l.store, f.File, l.fields, l.ids, x.add); err != nil {
-		return nil, err
+	err = tablefile.ScanKeys(ctx, l.store, f.File, l.fields, l.ids, func(keys tablefile.Keys) {
+		hits = l.match(hits, f, keys)
+		if x != nil {
+			x.add(keys)
+		}
+	})
+	if err == nil && x != nil {
+		l.memory.Keep(l.memo(f), x, size, l.since)
 	}
-	l.memory.Keep(name, x, size, l.since)
-	return l.ask(x, f), nil
+	return hits, err
 }
 
 // ask looks the keys up in a file's index.
@@ -185,28 +216,26 @@ func (l *lookup) ask(x *index, f File) (hits []Hit) {
 	return hits
 }
 
-// probe reads the keys of a file and looks them up among the wanted ones.
-func (l *lookup) probe(ctx context.Context, f File) (hits []Hit, err error) {
-	err = tablefile.ScanKeys(ctx, l.store, f.File, l.fields, l.ids, func(keys tablefile.Keys) {
-		for i, id := range keys.IDs {
-			h := hash(id)
-			if !l.filter.may(h) || keys.Nulls != nil && keys.Nulls[i] {
+// match adds those of some rows that hold one of the keys.
+func (l *lookup) match(hits []Hit, f File, keys tablefile.Keys) []Hit {
+	for i, id := range keys.IDs {
+		h := hash(id)
+		if !l.filter.may(h) || keys.Nulls != nil && keys.Nulls[i] {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(l.wanted, h, func(w wanted, h uint64) int { return cmp.Compare(w.hash, h) })
+		for ; n < len(l.wanted) && l.wanted[n].hash == h; n++ {
+			if l.wanted[n].id != id {
 				continue
 			}
-			n, _ := slices.BinarySearchFunc(l.wanted, h, func(w wanted, h uint64) int { return cmp.Compare(w.hash, h) })
-			for ; n < len(l.wanted) && l.wanted[n].hash == h; n++ {
-				if l.wanted[n].id != id {
-					continue
-				}
-				stored := int64(tablefile.NoRowID)
-				if keys.RowIDs != nil {
-					stored = keys.RowIDs[i]
-				}
-				hits = append(hits, hit(l.wanted[n].key, f, keys.First+int64(i), stored))
+			stored := int64(tablefile.NoRowID)
+			if keys.RowIDs != nil {
+				stored = keys.RowIDs[i]
 			}
+			hits = append(hits, hit(l.wanted[n].key, f, keys.First+int64(i), stored))
 		}
-	})
-	return hits, err
+	}
+	return hits
 }
 
 // hit is a row of a file. It has the id that is stored with it, else its place among those of the file.

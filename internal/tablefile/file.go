@@ -40,5 +40,5 @@ const (
 	FieldLastUpdated = 2147483539
 )
 
-// Requests is how many files one call reads at a time, which also bounds the bytes it holds.
-const Requests = 8
+// Requests is how many files one call reads at a time.
+const Requests = 32

@@ -2,7 +2,6 @@ package tablefile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/apache/iceberg-go"
@@ -18,23 +17,26 @@ func NewPositions() *Positions { return dv.NewRoaringPositionBitmap() }
 // IsVector reports whether a delete file is a deletion vector.
 func (f File) IsVector() bool { return f.FileFormat() == iceberg.PuffinFile }
 
-// Vector reads a deletion vector: its blob alone, not the Puffin file around it.
-func Vector(ctx context.Context, store Store, f File) (*Positions, error) {
-	p, err := vector(ctx, store, f)
+// Vectors reads deletion vectors of one Puffin file: with one request, unless there is much between them that is not asked for.
+func Vectors(ctx context.Context, store Store, files []File) ([]*Positions, error) {
+	var need []extent
+	for _, f := range files {
+		off, size := f.ContentOffset(), f.ContentSizeInBytes()
+		if off == nil || size == nil {
+			return nil, fmt.Errorf("read %s: its manifest does not say where the vector lies in it", f.FilePath())
+		}
+		need = append(need, extent{*off, *off + *size})
+	}
+	w := &window{path: files[0].FilePath(), size: files[0].FileSizeBytes()}
+	out := make([]*Positions, len(files))
+	err := w.fetchAll(ctx, store, need)
+	for i, f := range files {
+		if err == nil {
+			out[i], err = dv.DeserializeDV(w.find(*f.ContentOffset(), *f.ContentSizeInBytes()), f.Count())
+		}
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.FilePath(), err)
+		return nil, fmt.Errorf("read %s: %w", w.path, err)
 	}
-	return p, nil
-}
-
-func vector(ctx context.Context, store Store, f File) (*Positions, error) {
-	off, size := f.ContentOffset(), f.ContentSizeInBytes()
-	if off == nil || size == nil {
-		return nil, errors.New("its manifest does not say where the vector lies in it")
-	}
-	blob, err := store.ReadRange(ctx, f.FilePath(), *off, *size)
-	if err != nil {
-		return nil, err
-	}
-	return dv.DeserializeDV(blob, f.Count())
+	return out, nil
 }

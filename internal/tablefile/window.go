@@ -51,6 +51,11 @@ func (w *window) fetchChunks(ctx context.Context, store Store, meta *metadata.Fi
 		}
 		need = append(need, extent{from, from + chunk.TotalCompressedSize()})
 	}
+	return w.fetchAll(ctx, store, need)
+}
+
+// fetchAll makes sure that extents are there.
+func (w *window) fetchAll(ctx context.Context, store Store, need []extent) error {
 	for _, e := range joined(need) {
 		if w.find(e.from, e.to-e.from) != nil {
 			continue
@@ -62,12 +67,16 @@ func (w *window) fetchChunks(ctx context.Context, store Store, meta *metadata.Fi
 	return nil
 }
 
-// joined sorts extents and makes one of those that touch.
+// gap is how many bytes between two extents are rather fetched with them than left out by a request of its own.
+const gap = 64 << 10
+
+// joined sorts extents and makes one of those that are near each other.
 func joined(extents []extent) []extent {
+	extents = slices.Clone(extents)
 	slices.SortFunc(extents, func(a, b extent) int { return cmp.Compare(a.from, b.from) })
 	var out []extent
 	for _, e := range extents {
-		if n := len(out); n > 0 && e.from <= out[n-1].to {
+		if n := len(out); n > 0 && e.from <= out[n-1].to+gap {
 			out[n-1].to = max(out[n-1].to, e.to)
 			continue
 		}
