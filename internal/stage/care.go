@@ -220,8 +220,8 @@ func (w *writer) goneDeletes() {
 // paths in order.
 func speaks(d locate.File, files map[string]int64, paths []string) bool {
 	if of := d.ReferencedDataFile(); of != nil {
-		sequence, ok := files[*of]
-		return ok && sequence <= d.Sequence
+		_, there := files[*of]
+		return there
 	}
 	lower, below := d.LowerBoundValues()[locate.FieldFilePath]
 	upper, above := d.UpperBoundValues()[locate.FieldFilePath]

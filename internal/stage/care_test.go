@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/resolve"
 	"github.com/frazil/frazil/internal/stage"
@@ -86,6 +87,76 @@ func TestAFileThatAVectorKilledIsRemoved(t *testing.T) {
 	l.wantDead(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11)
 }
 
+// A vector that has as many positions as its file has rows, but not theirs.
+func TestAFileIsNotDeadByPositionsOfNoRow(t *testing.T) {
+	t.Parallel()
+	for _, pos := range []int64{9, 10} {
+		l := newLot(t, 3, careless)
+		file := l.live[0]
+		found := &locate.Found{Files: map[string]locate.File{file.FilePath(): file}}
+		for i := range int64(9) {
+			found.Hits = append(found.Hits, locate.Hit{File: file.FilePath(), Pos: i})
+		}
+		found.Hits = append(found.Hits, locate.Hit{File: file.FilePath(), Pos: pos})
+		l.apply(l.write(stage.Position, &resolve.Outcome{Batch: l.batch, Found: found}))
+		l.target.Layout = layout(t, l, map[string]string{"frazil.care.half-dead": "false"})
+		if f := l.kill(stage.Position, 11); f.Care.Dead != int(10-pos) {
+			t.Errorf("positions up to %d: %+v", pos, f.Care)
+		}
+	}
+}
+
+// Position deletes of two files that are gone, and a newer file whose path lies between theirs.
+func TestPositionDeletesOfFilesThatAreGoneGoToo(t *testing.T) {
+	t.Parallel()
+	l := newLot(t, 2, careless)
+	l.target.Spec, l.target.Specs = *iceberg.UnpartitionedSpec, []iceberg.PartitionSpec{*iceberg.UnpartitionedSpec}
+	l.live = nil
+	for _, prefix := range []string{"a", "c"} {
+		l.target.Path = func(name string) string { return "s3://b/data/" + prefix + name }
+		l.put(stage.Position, map[string][]int{"a": {0, 1, 2}, "c": {3, 4, 5}}[prefix]...)
+	}
+	if f := l.kill(stage.Position, 1, 4); len(f.Deletes) != 1 {
+		t.Fatalf("%d delete files", len(f.Deletes))
+	}
+	l.target.Path = func(name string) string { return "s3://b/data/b" + name }
+	if f := l.kill(stage.Rewrite, 0); len(f.Data) != 1 || len(f.Removed) != 1 {
+		t.Errorf("the delete file still speaks of a file: %d removed", len(f.Removed))
+	}
+	if f := l.kill(stage.Rewrite, 3); len(f.Data) != 1 || len(f.Removed) != 2 {
+		t.Errorf("it speaks of none any more: %d removed", len(f.Removed))
+	}
+	if diff := cmp.Diff([]int64{2, 5}, l.alive()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What delete files say of a data file that goes is not merged with what they say of others.
+func TestMergedDeleteFilesSayNothingOfFilesThatGo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		with          []int64 // killed with the row 0 of the file that will go
+		removed, rows int
+	}{
+		"a delete file of its own":       {[]int64{0}, 2, 1},
+		"one that speaks of others, too": {[]int64{0, 8}, 1 + 10, 9 + 1 + 1},
+	} {
+		l := newLot(t, 2, map[string]string{"frazil.care.half-dead": "false"})
+		for id := range int64(8) {
+			l.kill(stage.Position, id)
+		}
+		l.put(stage.Position, 0, 1)
+		l.kill(stage.Position, c.with...)
+		l.put(stage.Position, 3, 4, 5)
+		l.kill(stage.Position, 4)
+		f := l.kill(stage.Position, 1, 3)
+		l.wantCare(f, stage.Tally{Dead: 1, ByPosition: 1})
+		if len(f.Removed) != c.removed || len(f.Deletes) != 1 || f.Deletes[0].Count() != int64(c.rows) {
+			t.Errorf("%s: %d removed, %d delete files of %d rows", name, len(f.Removed), len(f.Deletes), f.Deletes[0].Count())
+		}
+	}
+}
+
 func layout(t *testing.T, l *lot, properties map[string]string) stage.Layout {
 	t.Helper()
 	out, err := stage.NewLayout(properties, l.target.Schema, nil)
@@ -126,6 +197,14 @@ func TestSmallFilesAreLeftWhereLevelsAreOff(t *testing.T) {
 		l.wantCare(l.put(stage.Position, 3, 4), stage.Tally{})
 		l.wantCare(l.put(stage.Rewrite, 3, 4), stage.Tally{})
 	}
+}
+
+func TestTheBudgetIsThatOfAllPartitions(t *testing.T) {
+	t.Parallel()
+	l := newLot(t, 3, map[string]string{"frazil.care.level-files": "2"})
+	budget := l.live[0].FileSizeBytes() * 3 / 2
+	l.target.Layout = layout(t, l, map[string]string{"frazil.care.level-files": "2", "frazil.care.budget-bytes": fmt.Sprint(budget)})
+	l.wantCare(l.put(stage.Position, 0, 10), stage.Tally{Merged: 1})
 }
 
 // Equality deletes are for who wants nothing read.
