@@ -38,6 +38,14 @@ function variant(    name) {
         show(merge, value("model-ms") / 1e3, "s", m == "1k/10M/cold" || m == "10k/10M/cold" ? "1.5 s" : "-")
     }
 }
+/^BenchmarkLife\// {
+    life = "life " variant() ", after 200 commits: "
+    show(life "scan", value("scan-ms@200") / value("scan-ms@0"), "x", variant() ~ /v3/ ? "1.3 x that before" : "1.8 x that before")
+    show(life "data files", value("data-files@200"), "files", "-")
+    show(life "manifests", value("manifests@200"), "manifests", "-")
+    show(life "requests", value("requests@200"), "requests", variant() == "position-v3" ? "7" : "-")
+    show(life "metadata written", value("metadata-B@200") / value("metadata-B@10"), "x", "1.2 x that of the tenth")
+}
 /^BenchmarkWriters\// {
     show("writers, " variant(), value("commits/s"), "commits/s", "-")
     show("writers, " variant(), value("conflicts/commit") * 100, "% lost", "-")

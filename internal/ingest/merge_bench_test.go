@@ -163,22 +163,10 @@ type measured struct {
 
 // measure applies change sets to a new table.
 func (f *field) measure(b *testing.B, m merging) error {
-	f.tables++
-	name := fmt.Sprintf("bench.orders_%d", f.tables)
-	base := f.bases[fmt.Sprintf("base.%s_%d", m.key, m.rows)]
-	deletes, version, _ := strings.Cut(m.encoding, "-v")
-	if err := base.Create(b.Context(), f.lake, name, int(version[0]-'0'), nil); err != nil {
-		return err
-	}
-	c, err := stack.Configure(f.meter.CatalogConfig(), fmt.Sprintf("routes: [{topics: [orders], format: flat, table: \"main:%s\", deletes: %s}]", name, deletes))
+	t, err := f.table(b, m)
 	if err != nil {
 		return err
 	}
-	document, err := json.Marshal(c)
-	if err != nil {
-		return err
-	}
-	t := &trialled{field: f, document: string(document), changes: shop.NewChanges(base, m.distribution), keys: m.keys, file: filepath.Join(b.TempDir(), "changes")}
 	defer t.end()
 	if *profiles != "" {
 		t.profile = filepath.Join(*profiles, strings.ReplaceAll(m.String(), "/", "_"))
@@ -208,9 +196,32 @@ func (f *field) measure(b *testing.B, m merging) error {
 	return nil
 }
 
+// table makes a new table, and a process for it that is not started yet.
+func (f *field) table(b *testing.B, m merging) (*trialled, error) {
+	f.tables++
+	name := fmt.Sprintf("bench.orders_%d", f.tables)
+	base := f.bases[fmt.Sprintf("base.%s_%d", m.key, m.rows)]
+	deletes, version, _ := strings.Cut(m.encoding, "-v")
+	if err := base.Create(b.Context(), f.lake, name, int(version[0]-'0'), nil); err != nil {
+		return nil, err
+	}
+	c, err := stack.Configure(f.meter.CatalogConfig(), fmt.Sprintf("routes: [{topics: [orders], format: flat, table: \"main:%s\", deletes: %s}]", name, deletes))
+	if err != nil {
+		return nil, err
+	}
+	document, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	return &trialled{
+		field: f, name: name, document: string(document), changes: shop.NewChanges(base, m.distribution), keys: m.keys, file: filepath.Join(b.TempDir(), "changes"),
+	}, nil
+}
+
 // trialled is a process of frazil's that applies change sets to one table.
 type trialled struct {
 	field    *field
+	name     string // of the table
 	document string
 	changes  *shop.Changes
 	keys     int
