@@ -17,7 +17,7 @@ import (
 // reported are the names of all metrics.
 func reported() []string {
 	names := map[string]bool{}
-	for _, a := range report.Attrs(time.Unix(0, 0), report.Records(0), report.Inserted(0), report.Updated(0), report.Deleted(0), report.UnknownDeletes(0),
+	for _, a := range report.Attrs(time.Unix(0, 0), report.Records(0), report.Inserted(0), report.Updated(0), report.Deleted(0), report.UnknownDeletes(0), report.Unchanged(0),
 		report.DeadLetters(0), report.CommitTime(0), report.Freshness(0), report.Lag(0), report.Conflicts(0), report.UnknownOutcomes(0), report.Holes(0), report.Failed(0)) {
 		if a.Key != "_aws" {
 			names[a.Key] = true

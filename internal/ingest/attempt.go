@@ -112,7 +112,7 @@ func (t *target) attempt(ctx context.Context, start time.Time) (done bool, err e
 		return t.attempt(ctx, start)
 	case !outcome.Changes() && len(t.rejected) == 0 && !t.obliged():
 		if t.fresh {
-			t.idle()
+			t.idle(ctx, outcome)
 			t.pass(ctx, holes)
 		}
 		return t.fresh, nil
@@ -181,7 +181,9 @@ func (t *target) resolve(ctx context.Context) (*locate.Snapshot, *resolve.Outcom
 	if err != nil {
 		return nil, nil, err
 	}
-	return live, resolve.Settle(plan, found), nil
+	outcome := resolve.Settle(plan, found)
+	outcome.Leave(live.Stored(ctx, t.catalog, t.batch.Schema, found, outcome.Comparable()))
+	return live, outcome, nil
 }
 
 // stage makes the attempt of an outcome.
@@ -199,6 +201,7 @@ func (t *target) stage(ctx context.Context, live *locate.Snapshot, o *resolve.Ou
 	if err != nil {
 		return nil, err
 	}
+	t.cache.Keep(t.batch.Schema, files.Fingerprints)
 	move, err := t.ledger.Advance(t.spans)
 	if err != nil {
 		return nil, err
@@ -208,7 +211,10 @@ func (t *target) stage(ctx context.Context, live *locate.Snapshot, o *resolve.Ou
 
 // idle remembers the times of a delivery without effect, which moves no ledger: its records must not look newer than
 // all that the ledger has seen when they come again behind a commit with older ones (rule 17).
-func (t *target) idle() {
+func (t *target) idle(ctx context.Context, o *resolve.Outcome) {
+	if o.Unchanged > 0 {
+		t.log.LogAttrs(ctx, slog.LevelInfo, "nothing to commit", report.Attrs(t.now(), report.Records(len(t.records)), report.Unchanged(o.Unchanged))...)
+	}
 	for p, span := range t.spans {
 		t.newest[p] = max(t.newest[p], span.Time)
 	}
@@ -219,7 +225,7 @@ func (t *target) report(ctx context.Context, a *commit.Attempt, o *resolve.Outco
 	now := t.now()
 	metrics := []report.Metric{
 		report.Records(len(t.records)), report.Inserted(o.Inserts), report.Updated(o.Updates), report.Deleted(o.Deletes),
-		report.UnknownDeletes(o.Unknown), report.DeadLetters(len(t.rejected)), report.Conflicts(t.lost), report.UnknownOutcomes(t.unknown),
+		report.UnknownDeletes(o.Unknown), report.Unchanged(o.Unchanged), report.DeadLetters(len(t.rejected)), report.Conflicts(t.lost), report.UnknownOutcomes(t.unknown),
 		report.CommitTime(now.Sub(start)),
 	}
 	if newest := t.spans.Newest(); newest > 0 {

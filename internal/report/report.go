@@ -30,6 +30,7 @@ func Inserted(n int) Metric       { return count("inserted", n) }
 func Updated(n int) Metric        { return count("updated", n) }
 func Deleted(n int) Metric        { return count("deleted", n) }
 func UnknownDeletes(n int) Metric { return count("unknown_deletes", n) } // of keys that the table did not have
+func Unchanged(n int) Metric      { return count("unchanged", n) }       // rows that the table had as they are
 func DeadLetters(n int) Metric    { return count("dead_letters", n) }
 func CommitTime(d time.Duration) Metric {
 	return milliseconds("commit_ms", d)

@@ -22,10 +22,12 @@ type Outcome struct {
 
 	Inserts, Updates, Deletes int // keys
 	Unknown                   int // deletes of keys that the table does not have
+	Unchanged                 int // rows that the table has as they are
 }
 
 // Row is a row to write. An updated row keeps its row id (P6); a new one has none yet: locate.NoID.
 type Row struct {
+	Key   rows.Key
 	Index int // of the batch
 	Patch int // from 1 on: the row is partial, and becomes this one of the patches
 	ID    int64
@@ -78,7 +80,7 @@ func Settle(p merge.Plan, found *locate.Found) *Outcome {
 		if e.Deletes() {
 			continue
 		}
-		row := Row{Index: e.Row, ID: locate.NoID}
+		row := Row{Key: e.Key, Index: e.Row, ID: locate.NoID}
 		if known {
 			row.ID = old[e.Key].ID
 		}
@@ -116,7 +118,7 @@ func Blind(p merge.Plan) *Outcome {
 			continue
 		}
 		o.Updates++
-		o.Write = append(o.Write, Row{Index: e.Row, ID: locate.NoID})
+		o.Write = append(o.Write, Row{Key: e.Key, Index: e.Row, ID: locate.NoID})
 	}
 	return o
 }

@@ -42,7 +42,7 @@ func TestSettleWritesPutsAndKillsEveryHit(t *testing.T) {
 	}}
 	got := resolve.Settle(merge.Make(b), found)
 	want := &resolve.Outcome{
-		Batch: b, Write: []resolve.Row{{Index: 0, ID: 70}, {Index: 1, ID: locate.NoID}}, Keys: []rows.Key{0, 1, 2, 3}, Found: found,
+		Batch: b, Write: []resolve.Row{{Index: 0, ID: 70}, {Key: 1, Index: 1, ID: locate.NoID}}, Keys: []rows.Key{0, 1, 2, 3}, Found: found,
 		Inserts: 1, Updates: 1, Deletes: 1, Unknown: 1,
 	}
 	if diff := cmp.Diff(got, want, cmp.Comparer(func(a, b *rows.Batch) bool { return a == b })); diff != "" {
@@ -68,7 +68,9 @@ func TestSettleLaysPartialRowsOverWhatIsThere(t *testing.T) {
 	got := resolve.Settle(merge.Make(b), found)
 	want := &resolve.Outcome{
 		Batch: b, Keys: []rows.Key{0, 1, 2, 3}, Found: found, Inserts: 3, Deletes: 1,
-		Write: []resolve.Row{{Index: 1, Patch: 1, ID: locate.NoID}, {Index: 3, Patch: 2, ID: locate.NoID}, {Index: 4, Patch: 3, ID: locate.NoID}},
+		Write: []resolve.Row{
+			{Index: 1, Patch: 1, ID: locate.NoID}, {Key: 2, Index: 3, Patch: 2, ID: locate.NoID}, {Key: 3, Index: 4, Patch: 3, ID: locate.NoID},
+		},
 		Patches: []resolve.Patch{
 			{Layers: []int{1, 0}}, {Layers: []int{3}}, {Layers: []int{4, 2}, Old: &found.Hits[0]},
 		},
@@ -84,5 +86,44 @@ func TestSettleLaysPartialRowsOverWhatIsThere(t *testing.T) {
 		if row, kept := got.Patches[i].Cell(b, 1); row != from.row || kept != from.kept {
 			t.Errorf("patch %d: b is of row %d, kept %v; want %d, %v", i, row, kept, from.row, from.kept)
 		}
+	}
+}
+
+// Keys 1 to 6 are found: 1 is as it was, 2 is not, 3 has two rows, 4 is deleted, of 5 nothing is known, 6 is partial.
+func TestRowsThatAreAsTheyWereAreLeft(t *testing.T) {
+	t.Parallel()
+	b, key := batch(t)
+	for id := range int64(7) {
+		switch id {
+		case 4:
+			b.Delete(key(id))
+		case 6:
+			b.Put(key(id), []rows.Cell{{Int: id}, {Kept: rows.KeptOr, Null: true}})
+		default:
+			b.Put(key(id), []rows.Cell{{Int: id}, {Int: 10 * id}})
+		}
+	}
+	found := &locate.Found{}
+	for i, id := range []int64{1, 2, 3, 3, 4, 5, 6} {
+		found.Hits = append(found.Hits, locate.Hit{Key: key(id), File: "a", Pos: int64(i), ID: locate.NoID})
+	}
+	o := resolve.Settle(merge.Make(b), found)
+	if diff := cmp.Diff([]int{0, 1, 5}, o.Comparable()); diff != "" {
+		t.Errorf("comparable: %s", diff)
+	}
+	all := rows.Fingerprints(b.Columns(), []int{0, 1, 2})
+	o.Leave(map[int]rows.Fingerprint{0: all[1], 1: all[0]})
+	var written []rows.Key
+	for _, r := range o.Write {
+		written = append(written, r.Key)
+	}
+	if diff := cmp.Diff([]rows.Key{key(0), key(2), key(3), key(5), key(6)}, written); diff != "" {
+		t.Errorf("written: %s", diff)
+	}
+	if diff := cmp.Diff(found.Hits[1:], o.Found.Hits); diff != "" {
+		t.Errorf("rows that go: %s", diff)
+	}
+	if o.Unchanged != 1 || o.Updates != 4 || o.Inserts != 1 || o.Deletes != 1 {
+		t.Errorf("%d unchanged, %d updates, %d inserts, %d deletes", o.Unchanged, o.Updates, o.Inserts, o.Deletes)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/resolve"
+	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
 )
 
@@ -84,4 +85,12 @@ func stored(column *array.Int64, pos, inherited int64) int64 {
 		return column.Value(int(pos))
 	}
 	return inherited
+}
+
+func (p *pile) fingerprints(picks []pick) []rows.Fingerprint {
+	indices := make([]int, len(picks))
+	for i, row := range picks {
+		indices[i] = int(row.index)
+	}
+	return rows.Fingerprints(p.columns, indices)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/resolve"
+	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
 	"github.com/google/uuid"
 )
@@ -66,13 +67,16 @@ type Files struct {
 	Deletes []iceberg.DataFile // of any
 	Removed []locate.File
 	Objects []Object
-	Care    Tally
+	// Fingerprints are those of the rows of the data files, by path.
+	Fingerprints map[string][]rows.Fingerprint
+	Care         Tally
 }
 
 // Write builds the files of an outcome against the snapshot that it was settled with. Every call names its files anew: an
 // attempt whose fate is unknown never shares a file with the next (P4).
 func Write(ctx context.Context, store tablefile.Store, live *locate.Snapshot, o *resolve.Outcome, e Encoding, t Target) (*Files, error) {
 	w := &writer{ctx: ctx, store: store, live: live, outcome: o, target: t, id: uuid.NewString()}
+	w.Fingerprints = map[string][]rows.Fingerprint{}
 	if slices.ContainsFunc(t.Sort.Fields, func(f OrderField) bool { return unknown(f.Transform) }) {
 		w.target.Sort = Order{} // no promise to anybody: rows stay as they come, and files claim no order
 	}
