@@ -74,6 +74,11 @@ engines: $(CACHE)/engines.stamp $(CACHE)/jars.stamp # @HELP Let Spark, DuckDB, P
 	go build -o $(CACHE)/bin/tables ./.ci/interop/tables
 	$(CACHE)/engines/bin/python -B .ci/interop/interop.py $(CACHE)/bin/tables $(CACHE)/jars README.md $(ENGINES)
 
+.PHONY: versus
+versus: $(CACHE)/engines.stamp $(CACHE)/jars.stamp # @HELP Measure MERGE beside DuckDB, Spark, PyIceberg and iceberg-go (20 minutes; VERSUS='--only frazil,DuckDB --keys 1000').
+	go build -o $(CACHE)/bin/ ./.ci/versus/apply ./.ci/versus/world
+	$(CACHE)/engines/bin/python -B .ci/versus/versus.py $(CACHE)/bin $(CACHE)/jars README.md $(VERSUS)
+
 # Nessie needs a newer Java than the rest, and SeaweedFS is an hour's build on a busy machine.
 CATALOGS ?= Fixture|Secrets|Nessie|SeaweedFS
 JAVA21 ?= $(firstword $(wildcard $(foreach v,21 22 23 24 25,/usr/lib/jvm/*-$v-*/bin/java)) java21)

@@ -65,8 +65,8 @@ type wall struct {
 	reason string
 }
 
-// heavyPackages are those of rules that are heavy, and the local runner.
-var heavyPackages = []string{"internal/commit", "internal/warehouse", "internal/ingest", "internal/local"}
+// heavyPackages are those of rules that are heavy, the local runner, and what measures iceberg-go alone.
+var heavyPackages = []string{"internal/commit", "internal/warehouse", "internal/ingest", "internal/local", ".ci/versus"}
 
 var walls = []wall{
 	{"github.com/aws/aws-lambda-go", "", []string{"functions", "", "internal/local/lambda/testdata"}, "only functions know that they run on Lambda"},

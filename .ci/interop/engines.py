@@ -102,7 +102,7 @@ class DuckDB(SQL):
 class Spark(SQL):
     quote = "`"
 
-    def __init__(self, at):
+    def __init__(self, at, settings={}):
         os.environ["TZ"] = "UTC"
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         from pyspark.sql import SparkSession
@@ -130,7 +130,7 @@ class Spark(SQL):
             "spark.sql.catalog.lake.s3.access-key-id": at["AccessKey"],
             "spark.sql.catalog.lake.s3.secret-access-key": at["SecretKey"],
             "spark.sql.catalog.lake.client.region": at["Region"],
-        }).getOrCreate()
+        } | settings).getOrCreate()
         self.session.sparkContext.setLogLevel("OFF")
 
     def name(self, table):

@@ -1,10 +1,11 @@
 // Apply is a process of frazil that is measured: it applies change sets to a table, one delivery each, and says what
 // that took.
 //
-//	apply [-cpuprofile FILE] [-offset N] CONFIG < commands > answers
+//	apply [-library] [-cpuprofile FILE] [-offset N] CONFIG < commands > answers
 //
 // CONFIG is a configuration as JSON, with one route of one topic. It takes commands, a line of JSON each, and answers
-// each with a line, until its input ends. The files are of package shop.
+// each with a line, until its input ends. The files are of package shop: records, or JSONL with -library, which has
+// iceberg-go alone apply them.
 package main
 
 import (
@@ -26,10 +27,15 @@ import (
 )
 
 func main() {
+	library := flag.Bool("library", false, "let iceberg-go alone apply the changes")
 	profile := flag.String("cpuprofile", "", "where to write a CPU profile of the deliveries that are no warm-ups")
 	offset := flag.Int64("offset", 0, "of the first record")
 	flag.Parse()
-	if err := run(flag.Arg(0), *profile, *offset, os.Stdin, os.Stdout); err != nil {
+	p, err := open(flag.Arg(0), *library, *offset)
+	if err == nil {
+		err = p.serve(os.Stdin, os.Stdout, *profile)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "apply:", err)
 		os.Exit(1)
 	}
@@ -50,30 +56,31 @@ type answer struct {
 	Error   string  `json:"error"`
 }
 
-// process is a function's process with what it was asked for so far.
+// process applies files.
 type process struct {
-	pipeline *ingest.Pipeline
-	part     *kafka.Partition
-	next     int64 // offset
-	idle     float64
+	apply func(context.Context, string) error
+	idle  float64
 }
 
-func run(document, profile string, offset int64, in io.Reader, out io.Writer) error {
+func open(document string, library bool, offset int64) (p *process, err error) {
 	var c config.Config
 	if err := json.Unmarshal([]byte(document), &c); err != nil {
-		return err
+		return nil, err
 	}
-	pipeline, err := ingest.New(&c, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
+	p = &process{}
+	if library {
+		p.apply, err = plain(context.Background(), &c)
+	} else {
+		p.apply, err = frazil(&c, offset)
 	}
-	p := &process{pipeline: pipeline, part: &kafka.Partition{Source: kafka.MainSource, Topic: c.Routes[0].Topics[0]}, next: offset}
-	if p.idle, err = memory("VmRSS"); err != nil {
-		return err
+	if err == nil {
+		p.idle, err = resident("VmRSS")
 	}
-	if profile != "" {
-		defer pprof.StopCPUProfile()
-	}
+	return p, err
+}
+
+func (p *process) serve(in io.Reader, out io.Writer, profile string) error {
+	defer pprof.StopCPUProfile()
 	answers := json.NewEncoder(out)
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
@@ -103,11 +110,11 @@ func (p *process) measure(file string) answer {
 	err := forgetPeak()
 	cpu, began := used(), time.Now()
 	if err == nil {
-		err = p.apply(file)
+		err = p.apply(context.Background(), file)
 	}
 	a.Seconds, a.CPU = time.Since(began).Seconds(), (used() - cpu).Seconds()
 	if err == nil {
-		a.Peak, err = memory("VmHWM")
+		a.Peak, err = resident("VmHWM")
 	}
 	if err != nil {
 		a.Error = err.Error()
@@ -115,21 +122,29 @@ func (p *process) measure(file string) answer {
 	return a
 }
 
-func (p *process) apply(file string) error {
-	text, err := os.ReadFile(file)
+// frazil applies a file as one delivery, as the function does.
+func frazil(c *config.Config, offset int64) (func(context.Context, string) error, error) {
+	pipeline, err := ingest.New(c, slog.New(slog.DiscardHandler))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var records []kafka.Record
-	for len(text) > 0 {
-		r := kafka.Record{Part: p.part, Offset: p.next, Time: 1767225600000 + p.next}
-		p.next++
-		r.Key, text, _ = bytes.Cut(text, []byte("\n"))
-		r.Value, text, _ = bytes.Cut(text, []byte("\n"))
-		if len(r.Value) == 0 {
-			r.Value = nil
+	part := &kafka.Partition{Source: kafka.MainSource, Topic: c.Routes[0].Topics[0]}
+	return func(ctx context.Context, file string) error {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
 		}
-		records = append(records, r)
-	}
-	return p.pipeline.Deliver(context.Background(), records)
+		var records []kafka.Record
+		for len(text) > 0 {
+			r := kafka.Record{Part: part, Offset: offset, Time: 1767225600000 + offset}
+			offset++
+			r.Key, text, _ = bytes.Cut(text, []byte("\n"))
+			r.Value, text, _ = bytes.Cut(text, []byte("\n"))
+			if len(r.Value) == 0 {
+				r.Value = nil
+			}
+			records = append(records, r)
+		}
+		return pipeline.Deliver(ctx, records)
+	}, nil
 }

@@ -21,8 +21,8 @@ func used() time.Duration {
 // forgetPeak lets the kernel measure the peak of resident memory anew.
 func forgetPeak() error { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) }
 
-// memory is an entry of the kernel's about this process, in MB.
-func memory(entry string) (float64, error) {
+// resident is an entry of the kernel's about this process, in MB.
+func resident(entry string) (float64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
 		return 0, err
