@@ -82,5 +82,5 @@ def keep(readme, text, write):
         with open(readme, "w", encoding="utf-8") as f:
             f.write(before + BEGIN + text + END + after)
         return []
-    names = lambda t: [line.split("|")[1].strip() for line in t.splitlines()]
+    names = lambda t: [line.split("|")[1].strip() for line in t.splitlines() if line.startswith("|")]
     return [] if names(old) == names(text) else [f"{readme} has ratios of others; versus.py --write puts the new ones there"]

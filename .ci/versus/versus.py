@@ -134,16 +134,18 @@ def main(binaries, jars, readme, *options):
     only = option(options, "--only", "")
     sizes = [int(k) for k in option(options, "--keys", "1000,10000,100000").split(",")]
     chosen = [n for n in RUNNERS if not only or any(n.startswith(o) for o in only.split(","))]
-    problems, figures = [], {}
+    problems, figures, loads = [], {}, []
     with tempfile.TemporaryDirectory() as folder, Run(binaries, jars, folder, sizes, option(options, "--rows", "1000000")) as run:
         base = run.scan(run.at["Base"])
         for name in chosen:
+            loads.append(os.getloadavg()[0])
             figures[name], problem = run.runner(name)
             problems += [problem] if problem else []
-    print("\n" + report.table(figures, base))
+    load = f"The load of the machine was {statistics.median(loads):.1f} on {os.cpu_count()} cores."
+    print("\n" + report.table(figures, base) + "\n" + load)
     print("\n".join(report.marks(figures)))
     if not {"--only", "--keys", "--rows"} & set(options):
-        problems += report.keep(readme, report.ratios(figures, base), "--write" in options)
+        problems += report.keep(readme, report.ratios(figures, base) + "\n" + load + "\n", "--write" in options)
     for p in problems:
         print("FAILED:", p)
     print(f"{len(chosen)} runners, {len(problems)} failures")
