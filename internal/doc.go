@@ -131,7 +131,9 @@ A refused change leaves no trace in a batch: coerce reads a change into cells an
 rows and no roll-back exist. Keys are interned by their exact typed bytes, not hashed: equality is equality. An attempt after
 a conflict decodes the delivery anew, for the ledger and the schema of the new head; it costs milliseconds and leaves one way
 through the code. An outcome that changes nothing is believed only on a head that was loaded during the delivery: a cached one
-may lack a row that a delete is meant for.
+may lack a row that a delete is meant for. Which files a commit cares for is told by manifests, before anything is read, and
+one mechanism carries rows for whatever reason: a bad choice costs time. Small files and manifests are gathered by levels: a row
+is written again once per level, and how many of them there are does not depend on the age of the table.
 
 # Where things go
 
@@ -141,7 +143,7 @@ may lack a row that a delete is meant for.
 	partial rows                        coerce (what is kept), merge (layers), resolve (patches), stage/lay.go (their cells)
 	fence, modes                        merge, resolve
 	partitions, delete encodings,
-	file layout, compaction in a commit stage, one file each; commit/manifests.go for what leaves the table
+	file layout, compaction in a commit stage, one file each; commit/manifests.go for what leaves the table, merge.go for manifests
 	an index of keys                    locate
 	a catalog's oddity                  warehouse; local/catalog plays it, local/conformance asks for it, .ci/interop/catalogs
 	                                    expects it of the real one

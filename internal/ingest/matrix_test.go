@@ -54,8 +54,8 @@ func trials() (all []*trial) {
 }
 
 func newTrial(n int, script []fault.Fault, after string) *trial {
-	t := &trial{script: script, after: after, deletes: []string{"position", "equality", "rewrite"}[n%3], version: 2 + n/3%2}
-	if script[0].At == fault.Deletes && t.deletes == "rewrite" { // which writes none
+	t := &trial{script: script, after: after, deletes: []string{"position", "equality", "rewrite", "auto"}[n%4], version: 2 + n/4%2, care: n / 8 % len(cares)}
+	if script[0].At == fault.Deletes && t.deletes != "equality" { // the others need not write any
 		t.deletes = "position"
 	}
 	return t

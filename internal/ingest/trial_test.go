@@ -23,6 +23,7 @@ type trial struct {
 	after   string // who delivers again
 	deletes string
 	version int
+	care    int           // index of cares
 	profile stack.Profile // of the parts; the zero one is strict
 
 	parts   *stack.Stack
@@ -32,7 +33,7 @@ type trial struct {
 }
 
 func (t *trial) String() string {
-	return fmt.Sprintf("%v, then %s (%s deletes, format version %d) %s", t.script, t.after, t.deletes, t.version, t.profile.Name)
+	return fmt.Sprintf("%v, then %s (%s deletes, format version %d, care %d) %s", t.script, t.after, t.deletes, t.version, t.care, t.profile.Name)
 }
 
 // waits is 1 for a trial that waits for a deadline.
@@ -135,6 +136,7 @@ func (t *trial) open(ctx context.Context) (err error) {
 	}
 	t.auditor = audit.New(t.lake, t.parts.Objects, "shop.orders")
 	spec := shopOrders
+	spec.Properties = cares[t.care]
 	if t.script[0].At == fault.Deletes { // else a file of few rows would be written again, without delete files
 		spec = leftAlone(spec)
 	}

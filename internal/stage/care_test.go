@@ -11,14 +11,15 @@ import (
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/resolve"
+	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/stage"
 	"github.com/google/go-cmp/cmp"
 )
 
 // put writes rows of the lot's batch once more, as if they were others.
-func (l *lot) put(e stage.Encoding, rows ...int) *stage.Files {
+func (l *lot) put(e stage.Encoding, indexes ...int) *stage.Files {
 	l.Helper()
-	f := l.write(e, &resolve.Outcome{Batch: l.batch, Write: picks(rows...), Found: &locate.Found{}})
+	f := l.write(e, &resolve.Outcome{Batch: l.batch, Write: picks(indexes...), Found: &locate.Found{}})
 	l.apply(f)
 	return f
 }
@@ -230,6 +231,48 @@ func TestCareNeverFailsACommit(t *testing.T) {
 	}
 	if f.Care.Neglected == nil || !strings.Contains(f.Care.Neglected.Error(), "out of order") || f.Care.Merged != 0 {
 		t.Errorf("the tally is %+v", f.Care)
+	}
+}
+
+// Rows of before a column was required cannot be written by the new schema.
+func TestAFileWithoutRequiredValuesIsLeft(t *testing.T) {
+	t.Parallel()
+	l := newLot(t, 2, map[string]string{"frazil.care.level-files": "2"})
+	l.batch = batch(t, []iceberg.Type{prim.Int32}, []rows.Cell{{Null: true}}, []rows.Cell{{Null: true}}, []rows.Cell{{Int: 4}})
+	l.put(stage.Position, 0, 1)
+	schema, err := rows.NewSchema(iceberg.NewSchemaWithIdentifiers(1, []int{1},
+		iceberg.NestedField{ID: 1, Name: "id", Type: prim.Int64, Required: true},
+		iceberg.NestedField{ID: 10, Name: "p", Type: prim.Int32, Required: true}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.target.Spec = *iceberg.UnpartitionedSpec
+	l.live[len(l.live)-1].DataFile = unpartitioned(t, l.live[len(l.live)-1])
+	l.batch = rows.NewBatch(schema)
+	l.batch.Put(0, []rows.Cell{{Int: 7}, {Int: 7}})
+	f := l.put(stage.Position, 0)
+	if f.Care.Neglected == nil || f.Care.Merged != 0 || f.Data[0].Count() != 1 {
+		t.Errorf("%+v, %d rows", f.Care, f.Data[0].Count())
+	}
+}
+
+// unpartitioned is a file as one of a table without partitions.
+func unpartitioned(t *testing.T, f locate.File) iceberg.DataFile {
+	t.Helper()
+	b, err := iceberg.NewDataFileBuilder(*iceberg.UnpartitionedSpec, f.ContentType(), f.FilePath(), f.FileFormat(), nil, nil, nil, f.Count(), f.FileSizeBytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Build()
+}
+
+func TestACommitWithoutChangesChangesNoFile(t *testing.T) {
+	t.Parallel()
+	l := newLot(t, 3, careless)
+	l.kill(stage.Position, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	l.target.Layout = layout(t, l, nil)
+	if f := l.put(stage.Position); len(f.Removed)+len(f.Objects) != 0 {
+		t.Errorf("%d files removed, %d written", len(f.Removed), len(f.Objects))
 	}
 }
 

@@ -65,7 +65,11 @@ func (s *state) count(positions, equal *tablefile.Positions) {
 }
 
 // takeAway takes the rows that go out of the table: by position, or with their files, whose other rows are written again.
+// A commit that changes no row, as of dead letters alone, changes no file either (P1).
 func (w *writer) takeAway(p *pile, e Encoding) error {
+	if !w.outcome.Changes() {
+		return nil
+	}
 	c := &chooser{writer: w, care: w.target.Layout.care, encoding: e, files: w.states()} // the budget is its own
 	if err := c.choose(p); err != nil {
 		return err
@@ -125,7 +129,7 @@ func (w *writer) carry(p *pile, files []*state) error {
 	g.SetLimit(tablefile.Requests)
 	for i, f := range chosen {
 		g.Go(func() error {
-			read[i], errs[i] = tablefile.Rows(w.ctx, w.store, f.File.File, w.outcome.Batch.Schema.Arrow(), w.live.Table.Defaults)
+			read[i], errs[i] = w.rows(f.File)
 			return nil
 		})
 	}
@@ -142,6 +146,21 @@ func (w *writer) carry(p *pile, files []*state) error {
 		}
 	}
 	return nil
+}
+
+// rows reads a file whole. One that lacks values which today's schema requires cannot be written by it.
+func (w *writer) rows(f locate.File) (*tablefile.FileRows, error) {
+	schema := w.outcome.Batch.Schema.Arrow()
+	out, err := tablefile.Rows(w.ctx, w.store, f.File, schema, w.live.Table.Defaults)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range out.Columns {
+		if field := schema.Field(i); !field.Nullable && c.NullN() > 0 {
+			return nil, fmt.Errorf("%s has nulls in the column %s, which is required", f.FilePath(), field.Name)
+		}
+	}
+	return out, nil
 }
 
 // deletions are what the snapshot's deletes say of the files that do not stay. Of those that lose rows the search has
@@ -176,5 +195,5 @@ func (w *writer) deletions(files []*state) map[string]locate.Deleted {
 // neglect leaves a file that care picked as it is.
 func (w *writer) neglect(f *state, reason error) {
 	f.fate = kept
-	w.Care.Neglected = fmt.Errorf("care for %s: %w", f.FilePath(), reason)
+	w.Care.Neglected = fmt.Errorf("care for files: %w", reason)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/frazil/frazil/internal/local/lake"
@@ -104,13 +105,25 @@ func (w *world) makeAll(ctx context.Context, plans []plan) (all []made, err erro
 	return all, nil
 }
 
+// careless tables keep their small files and dead rows: what engines are to read are the delete files.
+var careless = map[string]string{
+	"frazil.care.levels": "false", "frazil.care.half-dead": "false", "frazil.care.dead-files": "false", "frazil.care.manifests": "false",
+}
+
+// careful tables have files and manifests merged in every commit.
+var careful = map[string]string{
+	"frazil.care.levels": "true", "frazil.care.half-dead": "true", "frazil.care.dead-files": "true", "frazil.care.manifests": "true",
+	"frazil.care.level-files": "2", "commit.manifest.min-count-to-merge": "2",
+}
+
 // make makes a table and applies its change sets.
 func (w *world) make(ctx context.Context, p plan) (m made, err error) {
 	name := p.name()
 	spec := lake.Spec{
 		Name: name, Version: cmp.Or(p.created, p.version), Columns: p.columns, Key: []string{key},
-		Partition: p.partition, Sort: p.sort, Properties: p.props,
+		Partition: p.partition, Sort: p.sort, Properties: maps.Clone(careless),
 	}
+	maps.Copy(spec.Properties, p.props)
 	if err := w.lake.Create(ctx, spec); err != nil {
 		return m, err
 	}

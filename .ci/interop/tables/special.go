@@ -30,6 +30,10 @@ func special() (all []plan) {
 			}
 		}
 		add("commits", "position: 12 commits", version, "position", func(p *plan) { p.batches = 12 })
+		add("cared_for", "auto: files and manifests merged", version, "auto", func(p *plan) { p.batches, p.props = 12, careful })
+		add("cared_for_parts", "position: files and manifests merged", version, "position", func(p *plan) {
+			p.batches, p.props, p.partition, p.sort = 12, careful, []string{"bo"}, []string{"day desc nulls last"}
+		})
 		add("sorted", "position: sorted files", version, "position", func(p *plan) { p.sort = []string{"day desc nulls last", "s"} })
 		add("rolled", "rewrite: small files", version, "rewrite", func(p *plan) {
 			p.props = map[string]string{"write.target-file-size-bytes": "4000", "write.parquet.row-group-size-bytes": "4000"}
