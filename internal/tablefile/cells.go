@@ -2,6 +2,7 @@ package tablefile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/compute"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -17,7 +19,7 @@ import (
 
 // Cells reads the values that some rows of a data file have in some fields, which carry field ids as package rows sets
 // them: one array for each field, with an element for each position. Positions ascend. Of the file only the columns of
-// these fields are read, in the row groups that hold such rows.
+// these fields are read: the pages that hold such rows, where the file has an index of them, else all in their row groups.
 func Cells(ctx context.Context, store Store, f File, fields []arrow.Field, positions []int64, defaults Defaults) ([]arrow.Array, error) {
 	c := cells{ctx: ctx, store: store, want: fields, shaper: shaper(defaults), parts: make([][]arrow.Array, len(fields))}
 	if err := c.read(f, positions); err != nil {
@@ -46,6 +48,7 @@ func (c *cells) read(f File, positions []int64) error {
 	if err != nil {
 		return err
 	}
+	w.more = func(off, n int64) ([]byte, error) { return c.store.ReadRange(c.ctx, w.path, off, n) }
 	_, named, err := columnIDs(meta, f.Names)
 	if err != nil {
 		return err
@@ -72,11 +75,13 @@ func (c *cells) read(f File, positions []int64) error {
 
 // group takes rows out of a row group.
 func (c *cells) group(w *window, meta *metadata.FileMetaData, g int, names Names, named bool, inside []int64) error {
-	r, err := file.NewParquetReader(io.NewSectionReader(w, 0, w.size), file.WithMetadata(meta))
+	props := parquet.NewReaderProperties(nil)
+	props.BufferedStreamEnabled, props.BufferSize = true, buffered
+	r, err := file.NewParquetReader(io.NewSectionReader(w, 0, w.size), file.WithMetadata(meta), file.WithReadProps(props))
 	if err != nil {
 		return err
 	}
-	reader, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
+	reader, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: perBatch}, memory.DefaultAllocator)
 	if err != nil {
 		return err
 	}
@@ -84,25 +89,68 @@ func (c *cells) group(w *window, meta *metadata.FileMetaData, g int, names Names
 	if err != nil {
 		return err
 	}
+	n := meta.RowGroups[g].NumRows
 	var columns []arrow.Array
 	if len(leaves) > 0 {
-		if err := w.fetchChunks(c.ctx, c.store, meta, g, leaves); err != nil {
-			return err
-		}
-		table, err := reader.RowGroup(g).ReadTable(c.ctx, leaves)
+		runs := []run{{0, n}}
+		pages, err := pagesOf(w, r, meta, g, leaves, inside)
 		if err != nil {
 			return err
 		}
-		for i := range int(table.NumCols()) {
-			column, err := joinedChunks(table.Column(i).Data())
-			if err != nil {
-				return err
-			}
-			columns = append(columns, column)
+		if pages != nil {
+			runs = runsOf(inside)
+			inside, n = shifted(inside, runs)
+			err = w.fetchAll(c.ctx, c.store, pages)
+		} else {
+			err = w.fetchChunks(c.ctx, c.store, meta, g, leaves)
+		}
+		if err == nil {
+			columns, err = c.readRuns(reader, g, leaves, runs)
+		}
+		if err != nil {
+			return err
 		}
 		w.drop()
 	}
-	return c.take(have, columns, int(meta.RowGroups[g].NumRows), inside)
+	return c.take(have, columns, int(n), inside)
+}
+
+const (
+	perBatch = 1024    // rows that are read at a time
+	buffered = 4 << 10 // bytes that are read at a time, and so beyond the end of a page
+)
+
+// readRuns reads runs of rows of a row group.
+func (c *cells) readRuns(reader *pqarrow.FileReader, g int, leaves []int, runs []run) ([]arrow.Array, error) {
+	records, err := reader.GetRecordReader(c.ctx, leaves, []int{g})
+	if err != nil {
+		return nil, err
+	}
+	defer records.Release()
+	parts := make([][]arrow.Array, records.Schema().NumFields())
+	for _, r := range runs {
+		if err := records.SeekToRow(r.from); err != nil {
+			return nil, err
+		}
+		for left := r.to - r.from; left > 0; {
+			if !records.Next() {
+				return nil, errors.Join(records.Err(), io.ErrUnexpectedEOF)
+			}
+			batch := records.RecordBatch()
+			n := min(left, batch.NumRows())
+			for i, column := range batch.Columns() {
+				parts[i] = append(parts[i], array.NewSlice(column, 0, n))
+			}
+			left -= n
+		}
+	}
+	columns := make([]arrow.Array, len(parts))
+	for i, list := range parts {
+		if columns[i], err = array.Concatenate(list, memory.DefaultAllocator); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
 }
 
 // columns are those of a file that hold wanted fields, with their leaves.

@@ -15,6 +15,8 @@ type window struct {
 	size  int64
 	spans []span
 	keep  int // spans that drop leaves: the footer, or the whole file
+	// Fetches what a reader reads further than was foreseen; nil: that is an error.
+	more func(off, n int64) ([]byte, error)
 }
 
 type span struct {
@@ -41,17 +43,26 @@ func (w *window) fetchChunks(ctx context.Context, store Store, meta *metadata.Fi
 		if leaf == none {
 			continue
 		}
-		chunk, err := meta.RowGroup(group).ColumnChunk(leaf)
+		chunk, err := chunkOf(meta, group, leaf)
 		if err != nil {
 			return err
 		}
-		from := chunk.DataPageOffset()
-		if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
-			from = min(from, chunk.DictionaryPageOffset())
-		}
-		need = append(need, extent{from, from + chunk.TotalCompressedSize()})
+		need = append(need, chunk)
 	}
 	return w.fetchAll(ctx, store, need)
+}
+
+// chunkOf is where a column of a row group is.
+func chunkOf(meta *metadata.FileMetaData, group, leaf int) (extent, error) {
+	chunk, err := meta.RowGroup(group).ColumnChunk(leaf)
+	if err != nil {
+		return extent{}, err
+	}
+	from := chunk.DataPageOffset()
+	if chunk.HasDictionaryPage() && chunk.DictionaryPageOffset() > 0 {
+		from = min(from, chunk.DictionaryPageOffset())
+	}
+	return extent{from, from + chunk.TotalCompressedSize()}, nil
 }
 
 // fetchAll makes sure that extents are there.
@@ -100,6 +111,12 @@ func (w *window) find(off, n int64) []byte {
 // ReadAt is io.ReaderAt over the fetched ranges.
 func (w *window) ReadAt(p []byte, off int64) (int, error) {
 	b := w.find(off, int64(len(p)))
+	if b == nil && w.more != nil {
+		var err error
+		if b, err = w.more(off, int64(len(p))); err != nil {
+			return 0, err
+		}
+	}
 	if b == nil {
 		return 0, fmt.Errorf("bytes %d to %d were not fetched", off, off+int64(len(p)))
 	}
