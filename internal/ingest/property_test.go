@@ -199,12 +199,17 @@ func (j *journey) check() error {
 	return nil
 }
 
+// memories are what the processes have in turn: enough, none, and too little for all that they read.
+var memories = []int64{1 << 30, 1, 3000}
+
 // taking is a process that takes rows away in an encoding of its own.
 func (w *world) taking(deletes string) *ingest.Pipeline {
 	w.Helper()
 	c := *w.config
 	c.Routes = slices.Clone(c.Routes)
 	c.Routes[0].Deletes = deletes
+	c.Memory.Bytes = memories[w.processes%len(memories)]
+	w.processes++
 	other := *w
 	other.config = &c
 	return other.pipeline()

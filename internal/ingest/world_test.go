@@ -36,6 +36,8 @@ type world struct {
 	lake    *lake.Lake
 	config  *config.Config
 	name    string // of the table
+
+	processes int // that were begun with a memory of their own
 }
 
 var shopOrders = lake.Spec{

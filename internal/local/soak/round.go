@@ -33,6 +33,7 @@ type round struct {
 	tables  []*table
 	sources []*part
 	running []*fault.Process
+	started int // processes
 }
 
 // cares are how tables want their files cared for: as it comes, in every commit, as far as little room lets it, not at all.
@@ -143,7 +144,7 @@ func (r *round) open(ctx context.Context) (err error) {
 		}
 	}
 	for range 3 {
-		p, err := fault.Start(r.parts, r.config)
+		p, err := r.start()
 		if err != nil {
 			return err
 		}
@@ -159,10 +160,19 @@ func (r *round) close() {
 	r.parts.Close()
 }
 
+// start begins a process. Some have no memory for what they read, or too little for all.
+func (r *round) start() (*fault.Process, error) {
+	memories := []int64{1 << 30, 1, 3000}
+	c := *r.config
+	c.Memory.Bytes = memories[r.started%len(memories)]
+	r.started++
+	return fault.Start(r.parts, &c)
+}
+
 // replace ends a process and begins another.
 func (r *round) replace(i int) error {
 	r.running[i].Kill()
-	p, err := fault.Start(r.parts, r.config)
+	p, err := r.start()
 	if err == nil {
 		r.running[i] = p
 	}
