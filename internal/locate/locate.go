@@ -79,6 +79,7 @@ type lookup struct {
 	kind   string // of index: by the columns of the key
 	wanted []wanted
 	filter *filter
+	placed map[int32][]placement // by spec id
 }
 
 // wanted is a key to find.
@@ -105,7 +106,7 @@ func (s *Snapshot) lookup(store tablefile.Store, schema *rows.Schema, keys *rows
 		l.wanted = append(l.wanted, wanted{hash(id), id, k})
 	}
 	slices.SortFunc(l.wanted, func(a, b wanted) int { return cmp.Compare(a.hash, b.hash) })
-	l.filter = newFilter(l.wanted)
+	l.filter, l.placed = newFilter(l.wanted), l.placements(s.Table.Specs)
 	return l, nil
 }
 
@@ -117,6 +118,9 @@ func (l *lookup) all(ctx context.Context, files []File) ([][]Hit, error) {
 	inFlight := semaphore.NewWeighted(maxInFlight)
 	for i, f := range files {
 		g.Go(func() error {
+			if l.elsewhere(f) {
+				return nil
+			}
 			hold, err := l.mayHold(f)
 			if err != nil || !hold {
 				return err
