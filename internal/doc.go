@@ -110,7 +110,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	rows        all changes of one delivery for one table: typed columns, typed keys, one entry per change  ice
 	coerce      values into typed rows; compiled once per table schema and route                          ice
 	merge       rows to at most one effect per key; a pure function                                       ice
-	tablefile   what is in a file of a table: columns as parts, whole rows in today's shape, vectors      ice
+	tablefile   what is in a file of a table: keys, parts, cells, rows in today's shape, vectors; a memory of it  ice
 	locate      keys to (file, position) in one snapshot; dead rows left out                              ice
 	resolve     effects and hits to an outcome; a pure function                                           ice
 	stage       outcome to files that nothing references yet, with Iceberg's metrics                      ice
@@ -134,6 +134,11 @@ through the code. An outcome that changes nothing is believed only on a head tha
 may lack a row that a delete is meant for. Which files a commit cares for is told by manifests, before anything is read, and
 one mechanism carries rows for whatever reason: a bad choice costs time. Small files and manifests are gathered by levels: a row
 is written again once per level, and how many of them there are does not depend on the age of the table.
+
+Files never change, so what is known of one is kept until the table lets go of it, as far as the budget goes: nothing that is
+kept can be old. In memory a key is its ID and a row its fingerprint: exact for keys of fixed size up to 16 bytes, else 128 bits
+of hash under a secret of the process. That a row is as it was is a saving and no promise: where to know it would cost more than
+to write the row, the row is written.
 
 # Where things go
 
