@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -186,9 +187,9 @@ func TestKeysInSeveralPartitionsAreCountedAndWarnedAboutOnce(t *testing.T) {
 	p, lines := w.logged()
 	for i := range int64(2) {
 		w.must(deliver(t.Context(), p, flat(partition(0), 2*i, `{"id":1,"n":1}`), flat(partition(0), 2*i+1, `{"id":2,"n":1}`),
-			flat(partition(1), i, `{"id":1,"n":2}`), flat(partition(2), i, `{"id":1,"n":3}`)))
+			flat(partition(1), i, `{"id":1,"n":2}`), flat(partition(2), i, fmt.Sprintf(`{"id":1,"n":%d}`, 3+i))))
 	}
-	w.wantRows("id=1 n=3", "id=2 n=1")
+	w.wantRows("id=1 n=4", "id=2 n=1")
 	committed := lines("committed")
 	if warned := lines("keys have changes in several partitions, which are applied in the order of the partitions"); len(warned) != 1 || warned[0]["keys"] != 1.0 ||
 		committed[0]["shared_keys"] != 1.0 || committed[1]["shared_keys"] != 1.0 {
