@@ -131,12 +131,32 @@ func (s *Snapshot) read(ctx context.Context, store tablefile.Store) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	identities := identities(s.Table.Specs)
 	for i, m := range s.Manifests {
 		for _, e := range m.Entries {
-			s.add(File{tablefile.File{DataFile: e.DataFile(), Sequence: e.SequenceNum(), Names: s.Table.Names}, i})
+			s.add(File{tablefile.File{
+				DataFile: e.DataFile(), Sequence: e.SequenceNum(), Names: s.Table.Names, Identities: identities[m.PartitionSpecID()],
+			}, i})
 		}
 	}
 	return nil
+}
+
+// identities are the fields of each spec that have a column's values as they are, by the ids of the columns.
+func identities(specs []iceberg.PartitionSpec) map[int32]map[int]int {
+	out := map[int32]map[int]int{}
+	for _, spec := range specs {
+		for _, f := range spec.Fields() {
+			if _, ok := f.Transform.(iceberg.IdentityTransform); !ok {
+				continue
+			}
+			if id := int32(spec.ID()); out[id] == nil {
+				out[id] = map[int]int{}
+			}
+			out[int32(spec.ID())][f.SourceID()] = f.FieldID
+		}
+	}
+	return out
 }
 
 // manifest reads a manifest's live entries. Those of a manifest inherit from its line in the list, which stays the same

@@ -21,13 +21,16 @@ import (
 // them: one array for each field, with an element for each position. Positions ascend. Of the file only the columns of
 // these fields are read: the pages that hold such rows, where the file has an index of them, else all in their row groups.
 func Cells(ctx context.Context, store Store, f File, fields []arrow.Field, positions []int64, defaults Defaults) ([]arrow.Array, error) {
-	c := cells{ctx: ctx, store: store, want: fields, shaper: shaper(defaults), parts: make([][]arrow.Array, len(fields))}
-	if err := c.read(f, positions); err != nil {
+	missing, err := f.missing(defaults)
+	c := cells{ctx: ctx, store: store, want: fields, shaper: shaper(missing), parts: make([][]arrow.Array, len(fields))}
+	if err == nil {
+		err = c.read(f, positions)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.FilePath(), err)
 	}
 	out := make([]arrow.Array, len(fields))
 	for i, parts := range c.parts {
-		var err error
 		if out[i], err = array.Concatenate(parts, memory.DefaultAllocator); err != nil {
 			return nil, fmt.Errorf("read %s: %w", f.FilePath(), err)
 		}

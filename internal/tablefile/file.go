@@ -28,6 +28,8 @@ type File struct {
 	Sequence int64
 	// Names are for the columns of a file without field ids.
 	Names Names
+	// Identities are the partition fields that have a column's values as they are, by the ids of the columns.
+	Identities map[int]int
 }
 
 // Defaults are the initial defaults of fields by id: what rows have in files that are older than the field.

@@ -24,7 +24,11 @@ type FileRows struct {
 
 // Rows reads a data file whole. The schema's fields carry field ids as package rows sets them.
 func Rows(ctx context.Context, store Store, f File, schema *arrow.Schema, defaults Defaults) (*FileRows, error) {
-	out, err := fileRows(ctx, store, f, schema, shaper(defaults))
+	missing, err := f.missing(defaults)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", f.FilePath(), err)
+	}
+	out, err := fileRows(ctx, store, f, schema, shaper(missing))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.FilePath(), err)
 	}

@@ -95,6 +95,9 @@ func scan(ctx context.Context, store Store, f File, fields []Field, sinks []sink
 		if err != nil {
 			return err
 		}
+		if fields, err = f.fill(fields, leaves); err != nil {
+			return err
+		}
 		pos := int64(0)
 		for g := range meta.RowGroups {
 			if err := w.fetchChunks(ctx, store, meta, g, leaves); err != nil {
