@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"runtime/debug"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/frazil/frazil/internal/ingest"
@@ -27,20 +26,10 @@ func newHandler(environ []string, read func(string) ([]byte, error), log *slog.L
 	if err != nil {
 		return nil, err
 	}
-	limitMemory(c.Memory.Process)
+	ingest.LimitMemory(c.Memory.Process)
 	p, err := ingest.New(c, log)
 	if err != nil {
 		return nil, err
 	}
 	return &handler{pipeline: p, log: log, life: newLifetime()}, nil
-}
-
-// limitMemory lets the garbage collector rest while there is memory, and work harder before Lambda ends a function that has none
-// left. GOGC and GOMEMLIMIT, where they are set, stay.
-func limitMemory(function int64) {
-	if function == 0 || os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		return
-	}
-	debug.SetGCPercent(300)
-	debug.SetMemoryLimit(function / 100 * 85)
 }

@@ -124,6 +124,8 @@ func (p *process) measure(file string) answer {
 
 // frazil applies a file as one delivery, as the function does.
 func frazil(c *config.Config, offset int64) (func(context.Context, string) error, error) {
+	c.Memory.Process = 1769 << 20 // of a function with one processor
+	ingest.LimitMemory(c.Memory.Process)
 	pipeline, err := ingest.New(c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err

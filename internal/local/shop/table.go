@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math/rand/v2"
 	"sync"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -106,11 +107,11 @@ func batches(schema *arrow.Schema, rows, files, n int) iter.Seq2[arrow.RecordBat
 	return func(yield func(arrow.RecordBatch, error) bool) {
 		b := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 		var o order
-		for id, k := n, 0; id < rows; id += files {
-			o.draw(int64(id), 0)
+		shuffled := rand.New(rand.NewPCG(uint64(n), 3)).Perm((rows - n + files - 1) / files) // as they changed last
+		for k, i := range shuffled {
+			o.draw(int64(n+i*files), 0)
 			o.appendTo(b)
-			if k++; k == perBatch || id+files >= rows {
-				k = 0
+			if (k+1)%perBatch == 0 || k+1 == len(shuffled) {
 				if !yield(b.NewRecordBatch(), nil) {
 					return
 				}

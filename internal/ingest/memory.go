@@ -3,6 +3,8 @@ package ingest
 import (
 	"context"
 	"fmt"
+	"os"
+	"runtime/debug"
 
 	"github.com/frazil/frazil/internal/tablefile"
 )
@@ -50,4 +52,14 @@ func (r remembering) ReadRange(ctx context.Context, path string, off, n int64) (
 		return nil, fmt.Errorf("%d bytes from %d on: the object has %d", n, off, len(data))
 	}
 	return data[off : off+n], nil
+}
+
+// LimitMemory tells the garbage collector that the process has so many bytes; 0: nobody knows. It rests more than it would, and
+// works harder before a function is ended that has none left. GOGC and GOMEMLIMIT, where they are set, stay.
+func LimitMemory(process int64) {
+	if process == 0 || os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	debug.SetGCPercent(200)
+	debug.SetMemoryLimit(process / 100 * 85)
 }
