@@ -44,6 +44,7 @@ var rules = map[string]rule{
 	"route":      {light, "config kafka"},
 	"deadletter": {light, "kafka"},
 	"cluster":    {light, "config deadletter"},
+	"consume":    {light, "cluster config kafka ledger"},
 	"report":     {light, ""},
 	"rows":       {ice, ""},
 	"coerce":     {ice, "change config rows wire"},
@@ -70,7 +71,7 @@ var heavyPackages = []string{"internal/commit", "internal/warehouse", "internal/
 
 var walls = []wall{
 	{"github.com/aws/aws-lambda-go", "", []string{"functions", "", "internal/local/lambda/testdata"}, "only functions know that they run on Lambda"},
-	{"github.com/twmb/franz-go", "", []string{"internal/cluster", "internal/local", ".ci/interop"}, "merge gets its records from Lambda's event"},
+	{"github.com/twmb/franz-go", "", []string{"internal/cluster", "internal/consume", "internal/local", ".ci/interop"}, "merge gets its records from Lambda's event"},
 	{"github.com/aws/aws-sdk-go-v2", "", []string{"internal/warehouse", "", "internal/local"}, "AWS is behind warehouse"},
 	{"github.com/apache/iceberg-go/table", "github.com/apache/iceberg-go/table/dv", heavyPackages, "it costs build and start time"},
 	{"github.com/apache/iceberg-go/catalog", "", heavyPackages, "it brings iceberg-go's table"},

@@ -106,6 +106,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	ledger      what is applied: next offset and newest time per partition; its text form                 light
 	deadletter  records that could not be applied, with the reason; their form                            light
 	cluster     opens Kafka clusters; dead letters as records of a topic                                  light
+	consume     reads topics of Kafka from given offsets on, in batches                                    light
 	report      the metrics, as log lines that CloudWatch reads                                           light
 	rows        all changes of one delivery for one table: typed columns, typed keys, one entry per change  ice
 	coerce      values into typed rows; compiled once per table schema and route                          ice
@@ -122,7 +123,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	            what is measured (shop, meter) and what looks at tables afterwards (audit);
 	            never imported by functions
 
-Third parties stay behind walls: aws-lambda-go in functions, the AWS SDK in warehouse, franz-go in cluster and local, iceberg-go's table
+Third parties stay behind walls: aws-lambda-go in functions, the AWS SDK in warehouse, franz-go in cluster, consume and local, iceberg-go's table
 package in the heavy packages.
 
 # Decisions

@@ -25,9 +25,10 @@ type Account interface {
 	Credentials(ctx context.Context) (key, secret, session string, err error)
 }
 
-// Open makes a client of a cluster. Of mtls the secret is read now, any other with each connection.
-func Open(ctx context.Context, s config.Source, a Account) (*kgo.Client, error) {
-	options := []kgo.Opt{kgo.SeedBrokers(s.Brokers...), kgo.ClientID("frazil"), kgo.ProducerBatchMaxBytes(largest)}
+// Open makes a client of a cluster, with options for what it is to do. Of mtls the secret is read now, any other with each
+// connection.
+func Open(ctx context.Context, s config.Source, a Account, more ...kgo.Opt) (*kgo.Client, error) {
+	options := append([]kgo.Opt{kgo.SeedBrokers(s.Brokers...), kgo.ClientID("frazil"), kgo.ProducerBatchMaxBytes(largest)}, more...)
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
 	switch s.Auth.Type {
 	case "mtls":

@@ -43,6 +43,13 @@ type Ref struct {
 	Offset int64
 }
 
+// Range is offsets of a partition that were read, from From up to Next. Those of them that are not in the delivery Kafka
+// does not hold: they were compacted away, are of a transaction that was aborted, or are its marker.
+type Range struct {
+	Part       *Partition
+	From, Next int64
+}
+
 // Ref names the record.
 func (r *Record) Ref() Ref { return Ref{Part: r.Part, Offset: r.Offset} }
 

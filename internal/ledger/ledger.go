@@ -100,12 +100,12 @@ func (l *Ledger) Check(r *kafka.Record) (applied bool, err error) {
 	if t.Cluster != "" && r.Part.Cluster != "" && t.Cluster != r.Part.Cluster {
 		return false, fmt.Errorf("%s: it comes from the cluster %s, but the table's ledger of this topic is about %s, and topics of one name in "+
 			"two clusters cannot feed one table under one source; if the cluster was replaced, set the ledger to where the new one begins (%s)",
-			r.Ref(), r.Part.Cluster, t.Cluster, setCommand(r.Part, 0))
+			r.Ref(), r.Part.Cluster, t.Cluster, SetCommand(r.Part, 0))
 	}
 	m := t.Marks[r.Part.Number]
 	if r.Offset < m.Next && r.Time > m.Time {
 		return false, fmt.Errorf("%s: the table's ledger expects offset %d next, but this record is newer than all that it has seen; "+
-			"if the topic was made anew, set the ledger to where it begins (%s)", r.Ref(), m.Next, setCommand(r.Part, 0))
+			"if the topic was made anew, set the ledger to where it begins (%s)", r.Ref(), m.Next, SetCommand(r.Part, 0))
 	}
 	return r.Offset < m.Next, nil
 }
@@ -121,10 +121,10 @@ func (l *Ledger) Follows(p *kafka.Partition, from int64, dense bool) error {
 	case m.Lost.To > m.Next && (!m.Lost.Resumed || from >= m.Lost.To):
 		return fmt.Errorf("%s: the table was rolled back, and %s not in it any more; have them delivered again from offset %d on, "+
 			"or from the first one that Kafka still has, once the ledger says so (%s), or give them all up (localstack ledger accept TABLE)",
-			first, l.lostOf(p), m.Next, setCommand(p, m.Next))
+			first, l.lostOf(p), m.Next, SetCommand(p, m.Next))
 	case dense:
 		return fmt.Errorf("%s: offsets %d to %d were not delivered, and the route says offsets: dense; have them delivered, "+
-			"or say that there are none (%s)", first, m.Next, from-1, setCommand(p, from))
+			"or say that there are none (%s)", first, m.Next, from-1, SetCommand(p, from))
 	}
 	return nil
 }
@@ -147,7 +147,8 @@ func (l *Ledger) lostOf(p *kafka.Partition) string {
 	return fmt.Sprintf("the offsets %s are", strings.Join(out, ", "))
 }
 
-func setCommand(p *kafka.Partition, offset int64) string {
+// SetCommand is the command by which a table's owner says which offset of a partition comes next.
+func SetCommand(p *kafka.Partition, offset int64) string {
 	return fmt.Sprintf("localstack ledger set TABLE %s %d=%d", SourceAndTopic(p.Source, p.Topic), p.Number, offset)
 }
 

@@ -1,0 +1,252 @@
+package consume
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/frazil/frazil/internal/kafka"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Batch is some records in partition and offset order, with the offsets that were read for it.
+type Batch struct {
+	Records []kafka.Record
+	Read    []kafka.Range
+}
+
+// Stretch is what is read of a log: from an offset up to its end.
+type Stretch struct {
+	Log  Log
+	From int64
+}
+
+// Batches yields what partitions hold, each from its offset on. While a batch is used the next one is read. It ends when all
+// ends are reached, with an error, or with ctx: then with what was read by then, and without an error. A loop that is left
+// early may be followed by no other one of this Cluster.
+func (c *Cluster) Batches(ctx context.Context, stretches []Stretch) iter.Seq2[Batch, error] {
+	return func(yield func(Batch, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		r := c.reader(stretches)
+		out, left, gone := make(chan result), make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(gone)
+			r.run(ctx, out, left)
+		}()
+		defer func() {
+			cancel()
+			close(left)
+			<-gone
+		}()
+		for b := range out {
+			if !yield(b.Batch, b.err) {
+				return
+			}
+		}
+	}
+}
+
+type result struct {
+	Batch
+	err error
+}
+
+// place says how far a partition is read.
+type place struct {
+	log   Log
+	begun int64 // behind the last batch that had records of it
+	next  int64
+	// Of the batch at hand.
+	records []*kgo.Record
+}
+
+type topicPartition struct {
+	topic  string
+	number int32
+}
+
+type reader struct {
+	*Cluster
+	places []*place // in the order of a batch
+	at     map[topicPartition]*place
+	quiet  bool // there is no more to come
+
+	bytes, records int64 // of the batch at hand
+	since          time.Time
+}
+
+func (c *Cluster) reader(stretches []Stretch) *reader {
+	r := &reader{Cluster: c, at: map[topicPartition]*place{}}
+	from := map[string]map[int32]kgo.Offset{}
+	for _, s := range stretches {
+		if s.From >= s.Log.End {
+			continue
+		}
+		part := s.Log.Part
+		p := &place{log: s.Log, begun: s.From, next: s.From}
+		r.places = append(r.places, p)
+		r.at[topicPartition{part.Topic, part.Number}] = p
+		if from[part.Topic] == nil {
+			from[part.Topic] = map[int32]kgo.Offset{}
+		}
+		from[part.Topic][part.Number] = kgo.NewOffset().At(s.From)
+	}
+	slices.SortFunc(r.places, func(a, b *place) int {
+		return cmp.Or(cmp.Compare(a.log.Part.Topic, b.log.Part.Topic), cmp.Compare(a.log.Part.Number, b.log.Part.Number))
+	})
+	c.kafka.AddConsumePartitions(from)
+	return r
+}
+
+// run sends batch after batch until there are no more or nobody wants them.
+func (r *reader) run(ctx context.Context, out chan<- result, left <-chan struct{}) {
+	defer close(out)
+	for !r.done() && ctx.Err() == nil {
+		r.bytes, r.records = 0, 0
+		err := r.fill(ctx)
+		b := result{r.batch(), err}
+		if err == nil && len(b.Records) == 0 {
+			continue
+		}
+		select {
+		case out <- b:
+		case <-left:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// done reports whether all ends are reached.
+func (r *reader) done() bool {
+	return r.quiet || !slices.ContainsFunc(r.places, func(p *place) bool { return p.next < p.log.End })
+}
+
+// fill reads until the batch is full, its time is over, or nothing is left to read.
+func (r *reader) fill(ctx context.Context) error {
+	for !r.done() && r.bytes < r.limits.Bytes && r.records < int64(r.limits.Records) {
+		wait := r.limits.Quiet
+		if r.records > 0 {
+			wait = min(wait, r.limits.Interval-time.Since(r.since))
+		}
+		poll, cancel := context.WithTimeout(ctx, wait)
+		got := r.kafka.PollRecords(poll, longestPoll)
+		late := poll.Err() != nil
+		cancel()
+		some, err := r.take(got, late)
+		switch {
+		case err != nil:
+			return err
+		case ctx.Err() != nil || r.records > 0 && time.Since(r.since) >= r.limits.Interval:
+			return nil
+		case late && !some && wait == r.limits.Quiet:
+			return r.hush(ctx)
+		}
+	}
+	return nil
+}
+
+// hush believes that nothing more comes, when the cluster answers otherwise.
+func (r *reader) hush(ctx context.Context) error {
+	if _, err := r.Logs(ctx, r.topics()); err != nil {
+		return err
+	}
+	r.quiet = true
+	return nil
+}
+
+func (r *reader) topics() (names []string) {
+	for _, p := range r.places {
+		names = append(names, p.log.Part.Topic)
+	}
+	return slices.Compact(names)
+}
+
+// take adds what was polled to the batch. A poll that its time has ended says so with an error, which is none.
+func (r *reader) take(got kgo.Fetches, late bool) (some bool, err error) {
+	var errs []error
+	got.EachError(func(topic string, number int32, failed error) {
+		if !late || !errors.Is(failed, context.DeadlineExceeded) && !errors.Is(failed, context.Canceled) {
+			errs = append(errs, fmt.Errorf("read topic %s, partition %d: %w", topic, number, failed))
+		}
+	})
+	got.EachPartition(func(f kgo.FetchTopicPartition) {
+		if p := r.at[topicPartition{f.Topic, f.Partition}]; p != nil && len(f.Records) > 0 {
+			some = true
+			errs = append(errs, r.add(p, f.FetchPartition))
+		}
+	})
+	return some, errors.Join(errs...)
+}
+
+// add adds records of a partition. Markers of transactions are no records, but offsets that were read.
+func (r *reader) add(p *place, f kgo.FetchPartition) error {
+	if f.LogStartOffset > p.next {
+		return &Lost{p.log.Part, p.next, f.LogStartOffset}
+	}
+	for _, record := range f.Records {
+		if record.Offset < p.next {
+			return fmt.Errorf("read topic %s, partition %d: offset %d came where %d was next", p.log.Part.Topic, p.log.Part.Number, record.Offset, p.next)
+		}
+		p.next = record.Offset + 1
+		if record.Attrs.IsControl() {
+			continue
+		}
+		if r.records == 0 {
+			r.since = time.Now()
+		}
+		p.records = append(p.records, record)
+		r.records++
+		r.bytes += size(record)
+	}
+	return nil
+}
+
+func size(r *kgo.Record) int64 {
+	n := perRecord + len(r.Key) + len(r.Value)
+	for _, h := range r.Headers {
+		n += perRecord/4 + len(h.Key) + len(h.Value)
+	}
+	return int64(n)
+}
+
+// batch is the batch at hand.
+func (r *reader) batch() (b Batch) {
+	b.Records = make([]kafka.Record, 0, r.records)
+	for _, p := range r.places {
+		if len(p.records) == 0 {
+			continue
+		}
+		b.Read = append(b.Read, kafka.Range{Part: p.log.Part, From: p.begun, Next: p.next})
+		p.begun = p.next
+		for _, record := range p.records {
+			b.Records = append(b.Records, convert(record, p.log.Part))
+		}
+		p.records = nil
+	}
+	return b
+}
+
+func convert(r *kgo.Record, part *kafka.Partition) kafka.Record {
+	out := kafka.Record{Part: part, Offset: r.Offset, Time: r.Timestamp.UnixMilli(), Key: r.Key, Value: r.Value}
+	for _, h := range r.Headers {
+		out.Headers = append(out.Headers, kafka.Header{Key: h.Key, Value: h.Value})
+	}
+	return out
+}
+
+func sorted(l kadm.ListedOffsets) []kadm.ListedOffset {
+	var all []kadm.ListedOffset
+	l.Each(func(o kadm.ListedOffset) { all = append(all, o) })
+	slices.SortFunc(all, func(a, b kadm.ListedOffset) int {
+		return cmp.Or(cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
+	return all
+}
