@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -19,7 +20,8 @@ import (
 
 // Cells reads the values that some rows of a data file have in some fields, which carry field ids as package rows sets
 // them: one array for each field, with an element for each position. Positions ascend. Of the file only the columns of
-// these fields are read: the pages that hold such rows, where the file has an index of them, else all in their row groups.
+// these fields are read: the pages that hold such rows, where the file has an index of them, else all in their row groups, as
+// also of columns with lists or maps.
 func Cells(ctx context.Context, store Store, f File, fields []arrow.Field, positions []int64, defaults Defaults) ([]arrow.Array, error) {
 	missing, err := f.missing(defaults)
 	c := cells{ctx: ctx, store: store, want: fields, shaper: shaper(missing), parts: make([][]arrow.Array, len(fields))}
@@ -76,46 +78,86 @@ func (c *cells) read(f File, positions []int64) error {
 	return nil
 }
 
+// rowGroup is a row group that cells are read from.
+type rowGroup struct {
+	window *window
+	meta   *metadata.FileMetaData
+	number int
+	file   *file.Reader
+	arrow  *pqarrow.FileReader
+}
+
 // group takes rows out of a row group.
-func (c *cells) group(w *window, meta *metadata.FileMetaData, g int, names Names, named bool, inside []int64) error {
+func (c *cells) group(w *window, meta *metadata.FileMetaData, number int, names Names, named bool, inside []int64) error {
+	g := rowGroup{window: w, meta: meta, number: number}
 	props := parquet.NewReaderProperties(nil)
 	props.BufferedStreamEnabled, props.BufferSize = true, buffered
-	r, err := file.NewParquetReader(io.NewSectionReader(w, 0, w.size), file.WithMetadata(meta), file.WithReadProps(props))
+	var err error
+	if g.file, err = file.NewParquetReader(io.NewSectionReader(w, 0, w.size), file.WithMetadata(meta), file.WithReadProps(props)); err != nil {
+		return err
+	}
+	if g.arrow, err = pqarrow.NewFileReader(g.file, pqarrow.ArrowReadProperties{BatchSize: perBatch}, memory.DefaultAllocator); err != nil {
+		return err
+	}
+	flat, repeated, err := c.choose(g, names, named)
 	if err != nil {
 		return err
 	}
-	reader, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{BatchSize: perBatch}, memory.DefaultAllocator)
-	if err != nil {
-		return err
-	}
-	have, leaves, err := c.columns(reader, names, named)
-	if err != nil {
-		return err
-	}
-	n := meta.RowGroups[g].NumRows
 	var columns []arrow.Array
-	if len(leaves) > 0 {
-		runs := []run{{0, n}}
-		pages, err := pagesOf(w, r, meta, g, leaves, inside)
+	for _, some := range []choice{flat, repeated} {
+		read, err := c.readSome(g, some, inside)
 		if err != nil {
 			return err
 		}
-		if pages != nil {
-			runs = runsOf(inside)
-			inside, n = shifted(inside, runs)
-			err = w.fetchAll(c.ctx, c.store, pages)
-		} else {
-			err = w.fetchChunks(c.ctx, c.store, meta, g, leaves)
-		}
-		if err == nil {
-			columns, err = c.readRuns(reader, g, leaves, runs)
-		}
-		if err != nil {
-			return err
-		}
-		w.drop()
+		columns = append(columns, read...)
 	}
-	return c.take(have, columns, int(n), inside)
+	w.drop()
+	return c.shape(append(flat.fields, repeated.fields...), columns, len(inside))
+}
+
+// choice is some columns of a file, with their leaves.
+type choice struct {
+	fields   []arrow.Field
+	leaves   []int
+	repeated bool // some of their values are in lists or maps
+}
+
+// readSome reads the given rows of some columns.
+func (c *cells) readSome(g rowGroup, some choice, inside []int64) ([]arrow.Array, error) {
+	if len(some.leaves) == 0 {
+		return nil, nil
+	}
+	runs := []run{{0, g.meta.RowGroups[g.number].NumRows}}
+	var pages []extent
+	var err error
+	if !some.repeated { // in pages of lists arrow-go loses its place: it errs, or panics
+		pages, err = pagesOf(g, some.leaves, inside)
+	}
+	switch {
+	case err != nil:
+	case pages != nil:
+		runs = runsOf(inside)
+		inside = shifted(inside, runs)
+		err = g.window.fetchAll(c.ctx, c.store, pages)
+	default:
+		err = g.window.fetchChunks(c.ctx, c.store, g.meta, g.number, some.leaves)
+	}
+	if err != nil {
+		return nil, err
+	}
+	columns, err := c.readRuns(g, some.leaves, runs)
+	if err != nil {
+		return nil, err
+	}
+	index := array.NewInt64Builder(memory.DefaultAllocator)
+	index.AppendValues(inside, nil)
+	indices := index.NewInt64Array()
+	for i, column := range columns {
+		if columns[i], err = compute.TakeArray(c.ctx, column, indices); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
 }
 
 const (
@@ -124,8 +166,8 @@ const (
 )
 
 // readRuns reads runs of rows of a row group.
-func (c *cells) readRuns(reader *pqarrow.FileReader, g int, leaves []int, runs []run) ([]arrow.Array, error) {
-	records, err := reader.GetRecordReader(c.ctx, leaves, []int{g})
+func (c *cells) readRuns(g rowGroup, leaves []int, runs []run) ([]arrow.Array, error) {
+	records, err := g.arrow.GetRecordReader(c.ctx, leaves, []int{g.number})
 	if err != nil {
 		return nil, err
 	}
@@ -156,25 +198,29 @@ func (c *cells) readRuns(reader *pqarrow.FileReader, g int, leaves []int, runs [
 	return columns, nil
 }
 
-// columns are those of a file that hold wanted fields, with their leaves.
-func (c *cells) columns(reader *pqarrow.FileReader, names Names, named bool) (have []arrow.Field, leaves []int, err error) {
-	schema, err := reader.Schema()
+// choose picks the columns of a file that hold wanted fields: those without lists and maps, and those with some.
+func (c *cells) choose(g rowGroup, names Names, named bool) (flat, repeated choice, err error) {
+	schema, err := g.arrow.Schema()
 	if err != nil {
-		return nil, nil, err
+		return flat, repeated, err
 	}
 	fields := schema.Fields()
 	if named {
 		fields = names.identified(fields)
 	}
+	repeated.repeated = true
 	for i, f := range fields {
-		for _, want := range c.want {
-			if rows.FieldID(f) == rows.FieldID(want) {
-				have, leaves = append(have, f), appendLeaves(leaves, reader.Manifest.Fields[i])
-				break
-			}
+		if !slices.ContainsFunc(c.want, func(want arrow.Field) bool { return rows.FieldID(f) == rows.FieldID(want) }) {
+			continue
 		}
+		to := &flat
+		leaves := appendLeaves(nil, g.arrow.Manifest.Fields[i])
+		if slices.ContainsFunc(leaves, func(leaf int) bool { return g.meta.Schema.Column(leaf).MaxRepetitionLevel() > 0 }) {
+			to = &repeated
+		}
+		to.fields, to.leaves = append(to.fields, f), append(to.leaves, leaves...)
 	}
-	return have, leaves, nil
+	return flat, repeated, nil
 }
 
 func appendLeaves(leaves []int, f pqarrow.SchemaField) []int {
@@ -187,16 +233,11 @@ func appendLeaves(leaves []int, f pqarrow.SchemaField) []int {
 	return leaves
 }
 
-func (c *cells) take(have []arrow.Field, columns []arrow.Array, n int, inside []int64) error {
-	index := array.NewInt64Builder(memory.DefaultAllocator)
-	index.AppendValues(inside, nil)
-	indices := index.NewInt64Array()
+// shape adds the wanted fields of n rows, as today's schema has them.
+func (c *cells) shape(have []arrow.Field, columns []arrow.Array, n int) error {
 	for i, want := range c.want {
 		column, err := c.shaper.field(have, columns, want, n)
 		if err != nil {
-			return err
-		}
-		if column, err = compute.TakeArray(c.ctx, column, indices); err != nil {
 			return err
 		}
 		c.parts[i] = append(c.parts[i], column)

@@ -3,7 +3,6 @@ package tablefile
 import (
 	"sort"
 
-	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
 )
 
@@ -25,31 +24,32 @@ func runsOf(rows []int64) (out []run) {
 	return out
 }
 
-// shifted are the places of rows among those of the runs that hold them, and how many these are.
-func shifted(rows []int64, runs []run) (out []int64, count int64) {
+// shifted are the places of rows among those of the runs that hold them.
+func shifted(rows []int64, runs []run) (out []int64) {
+	count := int64(0)
 	for _, r := range runs {
 		for len(rows) > 0 && rows[0] < r.to {
 			out, rows = append(out, count+rows[0]-r.from), rows[1:]
 		}
 		count += r.to - r.from
 	}
-	return out, count
+	return out
 }
 
 // pagesOf is where the pages of columns are that hold rows of a row group, with the dictionaries. It is nil where the file does not
 // say, and where they are a good part of the columns.
-func pagesOf(w *window, r *file.Reader, meta *metadata.FileMetaData, g int, leaves []int, inside []int64) ([]extent, error) {
-	if w.find(0, w.size) != nil { // all is there already
+func pagesOf(g rowGroup, leaves []int, inside []int64) ([]extent, error) {
+	if g.window.find(0, g.window.size) != nil { // all is there already
 		return nil, nil
 	}
-	index, err := r.GetPageIndexReader().RowGroup(g)
+	index, err := g.file.GetPageIndexReader().RowGroup(g.number)
 	if err != nil || index == nil {
 		return nil, err
 	}
 	var out []extent
 	var all int64
 	for _, leaf := range leaves {
-		chunk, err := chunkOf(meta, g, leaf)
+		chunk, err := chunkOf(g.meta, g.number, leaf)
 		if err != nil {
 			return nil, err
 		}
