@@ -9,3 +9,5 @@ import (
 func Moving(send func(*http.Request) (*http.Response, error), wait time.Duration) http.RoundTripper {
 	return moving{send, wait}
 }
+
+var WithoutOldSnapshots = withoutOldSnapshots

@@ -92,7 +92,7 @@ func transport(cfg aws.Config, kept secrets, c config.Catalog) (http.RoundTrippe
 	case "sigv4":
 		to.signer = sigV4{credentials: cfg.Credentials, region: cmp.Or(c.Auth.Region, cfg.Region), service: c.Auth.Service, v4: v4.NewSigner()}
 	}
-	return settings{patient{to}}, nil
+	return settings{brief{patient{to}}}, nil
 }
 
 // noRedirect keeps a secret at the address that it was meant for.
