@@ -63,9 +63,9 @@ They settle what the message formats leave open.
 	     the rest of the delivery is resolved without it.
 	14   a key change keeps cells of the old key's row. Where it comes in two halves, a delete and an insert, they have to be in
 	     one delivery and name each other: later there may be another row of that key.
-	16   the ledger moves with every delivery that changed a row or passed over a bad record, and with offsets: dense with every
-	     one. A hole before a delivery is then an error; with offsets: sparse it is logged, and a metric where one process
-	     saw both of its sides.
+	16   the ledger moves with every delivery that changed a row, passed over a bad record or is larger than an event, and with
+	     offsets: dense with every one. A hole before a delivery is then an error; with offsets: sparse it is logged, and a metric where one process
+	     saw both of its sides. What a reader of Kafka met no records of is no hole.
 	17   a record below the ledger that is newer than all that the ledger has seen of its partition is a topic made anew: an error
 	18   one bad record fails the delivery, and nothing of it is committed, in any of its tables. With report_failures each
 	     partition is cut at its first bad record, which is reported; with dead letters bad records go there.

@@ -137,6 +137,9 @@ func (t *target) cutAtBad() error {
 		if first, ok := t.cut[r.Part]; !ok || r.Offset < first.Offset {
 			t.cut[r.Part] = r
 		}
+		if read, ok := t.read[*r.Part]; ok {
+			t.read[*r.Part] = kafka.Range{Part: r.Part, From: read.From, Next: min(read.Next, r.Offset)}
+		}
 	}
 	t.records = slices.DeleteFunc(t.records, func(r routed) bool {
 		first, ok := t.cut[r.Part]

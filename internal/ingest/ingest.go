@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,8 +40,8 @@ type Catalog interface {
 
 var _ Catalog = (*warehouse.Warehouse)(nil)
 
-// Pipeline applies deliveries to the tables of a configuration. It may be called concurrently, and then takes one
-// delivery at a time: a table takes one commit after the other anyway.
+// Pipeline applies deliveries to the tables of a configuration. It may be called concurrently, and then each table takes one
+// delivery at a time: it takes one commit after the other anyway.
 type Pipeline struct {
 	config *config.Config
 	routes *route.Routes
@@ -48,7 +49,7 @@ type Pipeline struct {
 	now    func() time.Time
 	memory *tablefile.Memory // for all tables
 
-	mu       sync.Mutex
+	mu       sync.Mutex // of what follows; a target has its own
 	catalogs map[string]Catalog
 	topic    *cluster.Letters   // of dead letters; nil until it is needed
 	tables   map[string]*target // by name
@@ -88,17 +89,27 @@ func (p *Pipeline) Event(ctx context.Context, payload []byte) error {
 }
 
 // Deliver applies a delivery. The records have to be in partition and offset order; they are borrowed until it
-// returns. After an error the delivery may be repeated, whole or in other slices, by anyone. A *CutOff says that it was
-// applied but for some partitions from a record on.
-func (p *Pipeline) Deliver(ctx context.Context, records []kafka.Record) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	targets, err := p.assign(ctx, records)
-	if err == nil {
-		err = p.apply(ctx, targets)
+// returns. Who reads Kafka itself says what was read for them: what is not there then was not left out. After an error the
+// delivery may be repeated, whole or in other slices, by anyone. A *CutOff says that it was applied but for some partitions
+// from a record on.
+func (p *Pipeline) Deliver(ctx context.Context, records []kafka.Record, read ...kafka.Range) error {
+	shares, err := p.assign(ctx, records)
+	if err != nil {
+		return err
 	}
+	var targets []*target
+	for _, s := range shares { // in one order for all: two deliveries do not wait for each other
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.target.records, s.read = s.records, map[kafka.Partition]kafka.Range{}
+		for _, r := range read {
+			s.read[*r.Part] = r
+		}
+		targets = append(targets, s.target)
+	}
+	err = p.apply(ctx, targets)
 	for _, t := range targets {
-		t.records, t.cut, t.buried, t.groundless, t.lost, t.unknown = nil, nil, nil, nil, 0, 0
+		t.records, t.read, t.cut, t.buried, t.groundless, t.lost, t.unknown = nil, nil, nil, nil, nil, 0, 0
 		if err != nil {
 			t.head = nil // whatever went wrong, the next delivery looks again
 		}
@@ -140,32 +151,44 @@ func each(ctx context.Context, targets []*target, step func(*target, context.Con
 	return errors.Join(errs...)
 }
 
-// assign gives every record to its table. With an error it returns the tables that have records already.
-func (p *Pipeline) assign(ctx context.Context, records []kafka.Record) ([]*target, error) {
-	var targets []*target
+// share is what a delivery has for a table.
+type share struct {
+	*target
+	records []routed
+}
+
+// assign gives every record to its table. The shares are in the order of the tables' names.
+func (p *Pipeline) assign(ctx context.Context, records []kafka.Record) ([]*share, error) {
+	var shares []*share
 	var part *kafka.Partition
-	var current *target
+	var current *share
 	index := 0
 	for i := range records {
 		if r := &records[i]; r.Part != part {
 			part = r.Part
 			var err error
 			if index, err = p.routes.Of(part.Source, part.Topic); err != nil {
-				return targets, fmt.Errorf("%s: %w", r.Ref(), err)
+				return nil, fmt.Errorf("%s: %w", r.Ref(), err)
 			}
-			if current, err = p.target(ctx, p.config.Routes[index].Table); err != nil {
-				return targets, err
+			t, err := p.target(ctx, p.config.Routes[index].Table)
+			if err != nil {
+				return nil, err
 			}
-			if !slices.Contains(targets, current) {
-				targets = append(targets, current)
+			at := slices.IndexFunc(shares, func(s *share) bool { return s.target == t })
+			if at < 0 {
+				at, shares = len(shares), append(shares, &share{target: t})
 			}
+			current = shares[at]
 		}
 		current.records = append(current.records, routed{&records[i], index})
 	}
-	return targets, nil
+	slices.SortFunc(shares, func(a, b *share) int { return strings.Compare(a.name.String(), b.name.String()) })
+	return shares, nil
 }
 
 func (p *Pipeline) target(ctx context.Context, name config.Table) (*target, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	key := name.String()
 	if t := p.tables[key]; t != nil {
 		return t, nil

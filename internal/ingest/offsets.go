@@ -25,18 +25,33 @@ func (t *target) firsts() iter.Seq[routed] {
 	}
 }
 
+// begin is where the delivery begins in the partition of its first record: there, or before it, where a reader has met no
+// records.
+func (t *target) begin(first routed) int64 {
+	if r, ok := t.read[*first.Part]; ok {
+		return min(r.From, first.Offset)
+	}
+	return first.Offset
+}
+
 // follow refuses a delivery that leaves out records which are not to be left out (P1, rule 16).
 func (t *target) follow() error {
 	var errs []error
 	for r := range t.firsts() {
-		errs = append(errs, t.ledger.Follows(r.Part, r.Offset, t.config.Routes[r.route].Dense))
+		errs = append(errs, t.ledger.Follows(r.Part, t.begin(r), t.config.Routes[r.route].Dense))
 	}
 	return errors.Join(errs...)
 }
 
+// largestEvent is the number of records that an event of Lambda's may have.
+const largestEvent = 10_000
+
 // obliged reports whether the ledger has to move although nothing changes: where every offset counts, what follows is
-// measured by it.
+// measured by it. Where there is so much of it, who begins at the ledger is not to read it each time.
 func (t *target) obliged() bool {
+	if len(t.records) > largestEvent {
+		return true
+	}
 	for r := range t.firsts() {
 		if t.config.Routes[r.route].Dense || t.ledger.Owes(r.Part) {
 			return true
@@ -58,8 +73,8 @@ func (t *target) holes() (out []hole) {
 	for r := range t.firsts() {
 		mark, known := t.ledger.Mark(r.Part)
 		next, seen := t.passed[*r.Part]
-		if from := max(next, mark.Next); (known || seen) && from < r.Offset {
-			out = append(out, hole{r.Part, from, r.Offset - 1, seen && next >= mark.Next || t.ledger.Owes(r.Part)})
+		if from := max(next, mark.Next); (known || seen) && from < t.begin(r) {
+			out = append(out, hole{r.Part, from, t.begin(r) - 1, seen && next >= mark.Next || t.ledger.Owes(r.Part)})
 		}
 	}
 	return out
@@ -78,7 +93,7 @@ func (t *target) rewind(before *ledger.Ledger) {
 // pass remembers how far a delivery went that is done, and tells of the holes before it.
 func (t *target) pass(ctx context.Context, holes []hole) {
 	for _, r := range t.records {
-		t.passed[*r.Part] = max(t.passed[*r.Part], r.Offset+1)
+		t.passed[*r.Part] = max(t.passed[*r.Part], r.Offset+1, t.read[*r.Part].Next)
 	}
 	for _, h := range holes {
 		attrs := []slog.Attr{slog.String("topic", h.part.Topic), slog.Int("partition", int(h.part.Number)), slog.Int64("from", h.from), slog.Int64("to", h.to)}

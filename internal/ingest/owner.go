@@ -18,6 +18,8 @@ func (p *Pipeline) Ledger(ctx context.Context, table config.Table) (*ledger.Ledg
 	if err != nil {
 		return nil, err
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if err := t.load(ctx); err != nil {
 		return nil, fmt.Errorf("table %s: %w", table, err)
 	}
@@ -31,6 +33,8 @@ func (p *Pipeline) MoveLedger(ctx context.Context, table config.Table, move func
 	if err != nil {
 		return err
 	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	var last error
 	for n := range maxAttempts {
 		began := t.now()

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/apache/iceberg-go/catalog"
@@ -42,6 +43,7 @@ type target struct {
 	now     func() time.Time
 	cache   *locate.Cache
 
+	mu    sync.Mutex   // held for one delivery, or one word of its owner's
 	head  *table.Table // as of the last commit or load; nil: not known
 	fresh bool         // the head was loaded during this delivery
 	// Others wrote the table since the last delivery: a head that is kept would be an old one, and an attempt on it in vain.
@@ -53,9 +55,10 @@ type target struct {
 
 	// Of the delivery at hand.
 	records  []routed
-	ledger   *ledger.Ledger // of the head
-	batch    *rows.Batch    // made for the head's schema
-	encoding stage.Encoding // of what the batch takes away
+	read     map[kafka.Partition]kafka.Range // what was read for them, where the deliverer knows
+	ledger   *ledger.Ledger                  // of the head
+	batch    *rows.Batch                     // made for the head's schema
+	encoding stage.Encoding                  // of what the batch takes away
 	spans    ledger.Spans
 	controls map[envelope.Control]int
 	rejected []rejection
@@ -175,7 +178,7 @@ func (t *target) decode() error {
 		t.batch = nil
 	}
 	for p, span := range t.spans {
-		span.Time = max(span.Time, t.newest[p])
+		span.Next, span.Time = max(span.Next, t.read[p].Next), max(span.Time, t.newest[p])
 		t.spans[p] = span
 	}
 	return nil
