@@ -52,8 +52,8 @@ type Cluster struct {
 func Open(ctx context.Context, name string, s config.Source, a cluster.Account, l Limits) (*Cluster, error) {
 	client, err := cluster.Open(ctx, s, a,
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
-		kgo.KeepControlRecords(), // the last offset of a partition may be one
-		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
+		kgo.KeepControlRecords(),                    // the last offset of a partition may be one
+		kgo.ConsumeResetOffset(kgo.NoResetOffset()), // offsets that are gone are an error
 		kgo.MaxConcurrentFetches(fetches),
 		kgo.FetchMaxBytes(int32(min(max(l.Bytes/fetchPart, leastFetch), 50<<20))),
 	)

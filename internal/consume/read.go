@@ -180,18 +180,15 @@ func (r *reader) take(got kgo.Fetches, late bool) (some bool, err error) {
 	got.EachPartition(func(f kgo.FetchTopicPartition) {
 		if p := r.at[topicPartition{f.Topic, f.Partition}]; p != nil && len(f.Records) > 0 {
 			some = true
-			errs = append(errs, r.add(p, f.FetchPartition))
+			errs = append(errs, r.add(p, f.Records))
 		}
 	})
 	return some, errors.Join(errs...)
 }
 
 // add adds records of a partition. Markers of transactions are no records, but offsets that were read.
-func (r *reader) add(p *place, f kgo.FetchPartition) error {
-	if f.LogStartOffset > p.next {
-		return &Lost{p.log.Part, p.next, f.LogStartOffset}
-	}
-	for _, record := range f.Records {
+func (r *reader) add(p *place, records []*kgo.Record) error {
+	for _, record := range records {
 		if record.Offset < p.next {
 			return fmt.Errorf("read topic %s, partition %d: offset %d came where %d was next", p.log.Part.Topic, p.log.Part.Number, record.Offset, p.next)
 		}
