@@ -197,7 +197,7 @@ func (l *lookup) memo(f File) tablefile.Memo { return tablefile.Memo{What: l.kin
 func (l *lookup) read(ctx context.Context, f File) (hits []Hit, err error) {
 	var x *index
 	size := indexBytes(f, l.ids)
-	if f.Count() <= maxIndexed && l.memory.Room(size, l.since) {
+	if f.Count() <= maxIndexed && l.memory.Reserve(size, l.since) {
 		x = newIndex(f.Count(), l.ids)
 	}
 	err = tablefile.ScanKeys(ctx, l.store, f.File, l.fields, l.ids, func(keys tablefile.Keys) {
@@ -206,8 +206,12 @@ func (l *lookup) read(ctx context.Context, f File) (hits []Hit, err error) {
 			x.add(keys)
 		}
 	})
-	if err == nil && x != nil {
-		l.memory.Keep(l.memo(f), x, size, l.since)
+	switch {
+	case x == nil:
+	case err != nil:
+		l.memory.Release(size)
+	default:
+		l.memory.Fill(l.memo(f), x, size)
 	}
 	return hits, err
 }

@@ -12,6 +12,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/apache/iceberg-go"
@@ -78,12 +79,14 @@ func (s *Snapshot) add(f File) {
 type Cache struct {
 	memory *tablefile.Memory
 	paths  map[string]bool // of all objects of the last snapshot
+	names  tablefile.Names // of its table
 }
 
 // NewCache makes a cache that keeps what it reads in a memory, which may be nil.
 func NewCache(m *tablefile.Memory) *Cache { return &Cache{memory: m} }
 
-// Open reads which files a snapshot has. What is kept of files that it does not have is forgotten.
+// Open reads which files a snapshot has. What is kept of files that it does not have is forgotten, and all if the names of files'
+// columns are others now.
 func (c *Cache) Open(ctx context.Context, store tablefile.Store, t Table) (*Snapshot, error) {
 	s := Of(t, nil)
 	s.memory = c.memory
@@ -100,12 +103,13 @@ func (c *Cache) Open(ctx context.Context, store tablefile.Store, t Table) (*Snap
 			paths[e.DataFile().FilePath()] = true
 		}
 	}
+	renamed := !reflect.DeepEqual(c.names, t.Names) // what files without field ids hold is told by them
 	for path := range c.paths {
-		if !paths[path] {
+		if renamed || !paths[path] {
 			c.memory.Forget(path)
 		}
 	}
-	c.paths = paths
+	c.paths, c.names = paths, t.Names
 	return s, nil
 }
 
@@ -169,16 +173,24 @@ func (s *Snapshot) manifest(ctx context.Context, store tablefile.Store, m iceber
 	if entries, ok := tablefile.Recall[[]iceberg.ManifestEntry](s.memory, name); ok {
 		return Manifest{m, entries}, nil
 	}
-	const entryBytes = 4 << 10 // about what one takes with its bounds
 	text, err := store.Read(ctx, m.FilePath())
 	if err == nil {
 		var entries []iceberg.ManifestEntry
 		if entries, err = iceberg.ReadManifest(m, bytes.NewReader(text), true); err == nil {
-			s.memory.Keep(name, entries, int64(len(entries))*entryBytes, s.memory.Now())
+			s.memory.Keep(name, entries, entriesBytes(entries), s.memory.Now())
 			return Manifest{m, entries}, nil
 		}
 	}
 	return Manifest{}, fmt.Errorf("read manifest %s: %w", m.FilePath(), err)
+}
+
+// entriesBytes is about what the entries of a manifest take, with the statistics of their columns.
+func entriesBytes(entries []iceberg.ManifestEntry) int64 {
+	const alone, column = 1 << 10, 350
+	if len(entries) == 0 {
+		return alone
+	}
+	return int64(len(entries)) * int64(alone+column*len(entries[0].DataFile().ValueCounts()))
 }
 
 // field is a column by its id as deletes and keys need it, also of one that was dropped since.

@@ -65,18 +65,40 @@ func Recall[T any](m *Memory, name Memo) (value T, ok bool) {
 	return value, ok
 }
 
-// Room reports whether so many bytes fit, now that all that had to go for them has gone: nothing that was used since the
-// given time does.
-func (m *Memory) Room(bytes, since int64) bool {
+// Reserve takes so many bytes of the budget for what is about to be made, and reports whether they fit, now that all that
+// had to go for them has gone: nothing that was used since the given time does. Reserved bytes have to be filled or released.
+func (m *Memory) Reserve(bytes, since int64) bool {
 	if m == nil {
 		return false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.room(bytes, since)
+	if !m.room(bytes, since) {
+		return false
+	}
+	m.used += bytes
+	return true
+}
+
+// Release gives reserved bytes back.
+func (m *Memory) Release(bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used -= bytes
+}
+
+// Fill keeps a value for which so many bytes were reserved.
+func (m *Memory) Fill(name Memo, value any, bytes int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.used -= bytes
+	m.put(name, value, bytes)
 }
 
 func (m *Memory) room(bytes, since int64) bool {
+	if bytes > m.budget {
+		return false
+	}
 	for m.used+bytes > m.budget {
 		last := m.order.Back()
 		if last == nil || last.Value.(*item).used > since {
@@ -97,8 +119,14 @@ func (m *Memory) Keep(name Memo, value any, bytes, since int64) {
 	if e := m.items[name.Path][name]; e != nil {
 		m.drop(e)
 	}
-	if bytes > m.budget || !m.room(bytes, since) {
-		return
+	if m.room(bytes, since) {
+		m.put(name, value, bytes)
+	}
+}
+
+func (m *Memory) put(name Memo, value any, bytes int64) {
+	if e := m.items[name.Path][name]; e != nil {
+		m.drop(e)
 	}
 	m.now++
 	m.used += bytes
