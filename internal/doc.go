@@ -117,6 +117,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	stage       outcome to files that nothing references yet, with Iceberg's metrics                      ice
 	commit      files and ledger to one snapshot; landed, rejected or unknown                             heavy
 	warehouse   opens catalogs and stores: addresses, signing, time-outs                                  heavy
+	environment a function's configuration, from the environment of its process                           heavy
 	ingest      one delivery from records to snapshots; the only package that knows the flow              heavy
 	local/…     embedded broker, objects, catalog, Lambda runtime, event source, scenarios, demo, what    heavy
 	            is asked of catalogs (conformance), what owners do by hand (owner), what goes wrong (fault, soak),

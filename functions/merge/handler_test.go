@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
@@ -12,12 +13,21 @@ import (
 	"github.com/frazil/frazil/internal/local/stack"
 )
 
+func env(values map[string]string) (out []string) {
+	for name, value := range values {
+		out = append(out, name+"="+value)
+	}
+	return out
+}
+
+func noFiles(string) ([]byte, error) { return nil, fs.ErrNotExist }
+
 // testHandler has a catalog that nothing listens at: an event that gets as far as a table fails.
 func testHandler(t *testing.T) *handler {
 	t.Helper()
-	values := variables()
-	values["FRAZIL_CATALOG_URI"] = "http://127.0.0.1:1"
-	h, err := newHandler(env(values), noFiles, slog.New(slog.DiscardHandler))
+	h, err := newHandler(env(map[string]string{
+		"FRAZIL_CATALOG_URI": "http://127.0.0.1:1", "FRAZIL_TOPICS": "orders", "FRAZIL_TABLE": "shop.orders", "FRAZIL_FORMAT": "flat",
+	}), noFiles, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,13 @@ import (
 	"os"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/frazil/frazil/internal/environment"
 	"github.com/frazil/frazil/internal/ingest"
 )
 
 func main() {
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
-	h, err := newHandler(os.Environ(), readDocument, log)
+	h, err := newHandler(os.Environ(), environment.ReadDocument, log)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -22,7 +23,7 @@ func main() {
 }
 
 func newHandler(environ []string, read func(string) ([]byte, error), log *slog.Logger) (*handler, error) {
-	c, err := readConfig(environ, read)
+	c, err := environment.Config(environ, read)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@
 //
 // Parse reports every problem of a document at once and never guesses: an unknown key, a wrong value and a
 // missing one are all errors. A key exists only once it works. The package reads no environment and opens
-// no file; functions/*/config.go and localstack hand the text in. It checks what can be known from the text
+// no file; package environment and localstack hand the text in. It checks what can be known from the text
 // alone: whether a table exists, or has a column, is found out when the table is opened.
 package config
 

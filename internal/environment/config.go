@@ -1,4 +1,6 @@
-package main
+// Package environment makes the configuration of a function from the environment of its process, or from what that names. The
+// environment is handed in; the package reads none itself.
+package environment
 
 import (
 	"context"
@@ -13,8 +15,9 @@ import (
 	"github.com/frazil/frazil/internal/warehouse"
 )
 
-// readConfig takes the configuration from the process's environment, with the memory that Lambda gave the function.
-func readConfig(environ []string, read func(string) ([]byte, error)) (*config.Config, error) {
+// Config takes the configuration from a process's environment, with the memory that Lambda gave the function. read reads the
+// document where FRAZIL_CONFIG is an address.
+func Config(environ []string, read func(string) ([]byte, error)) (*config.Config, error) {
 	c, err := configuration(environ, read)
 	if err == nil {
 		c.Memory.Process = functionMemory(environ)
@@ -67,8 +70,8 @@ func configuration(environ []string, read func(string) ([]byte, error)) (*config
 // readTime bounds the reading of a document. Lambda gives a start ten seconds.
 const readTime = 8 * time.Second
 
-// readDocument reads s3://BUCKET/KEY, ssm:/PARAMETER, or a file that the function ships with.
-func readDocument(address string) ([]byte, error) {
+// ReadDocument reads s3://BUCKET/KEY, ssm:/PARAMETER, or a file that the function ships with.
+func ReadDocument(address string) ([]byte, error) {
 	if !strings.HasPrefix(address, "s3://") && !strings.HasPrefix(address, "ssm:") {
 		return os.ReadFile(address)
 	}

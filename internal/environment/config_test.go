@@ -1,4 +1,4 @@
-package main
+package environment_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/environment"
 	"github.com/frazil/frazil/internal/local/objects"
 )
 
@@ -46,7 +47,7 @@ func TestConfigRefusesAVariableThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	values := variables()
 	values["FRAZIL_KEYS"] = "id"
-	if _, err := readConfig(env(values), noFiles); err == nil || !strings.Contains(err.Error(), "FRAZIL_KEYS: there is no such variable") {
+	if _, err := environment.Config(env(values), noFiles); err == nil || !strings.Contains(err.Error(), "FRAZIL_KEYS: there is no such variable") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -57,7 +58,7 @@ func noFiles(name string) ([]byte, error) {
 
 func mustRead(t *testing.T, values map[string]string, readFile func(string) ([]byte, error)) *config.Config {
 	t.Helper()
-	c, err := readConfig(env(values), readFile)
+	c, err := environment.Config(env(values), readFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestConfigIsTheSameAsTextAsFileAndFromVariables(t *testing.T) {
 func TestConfigBesideAVariableIsAnError(t *testing.T) {
 	t.Parallel()
 	for name, value := range variables() {
-		_, err := readConfig(env(map[string]string{"FRAZIL_CONFIG": document, name: value}), noFiles)
+		_, err := environment.Config(env(map[string]string{"FRAZIL_CONFIG": document, name: value}), noFiles)
 		if err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s beside FRAZIL_CONFIG: error %v, want one that names it", name, err)
 		}
@@ -114,7 +115,7 @@ func TestConfigErrorsNameWhatIsWrong(t *testing.T) {
 		},
 		"a document without braces": {map[string]string{"FRAZIL_CONFIG": "catalogs: p4ss"}, []string{"line 1: must be a map of keys"}},
 	} {
-		_, err := readConfig(env(test.env), noFiles)
+		_, err := environment.Config(env(test.env), noFiles)
 		if err == nil {
 			t.Errorf("%s: no error", name)
 			continue
@@ -156,12 +157,12 @@ func TestConfigIsReadFromS3AndParameterStore(t *testing.T) {
 	}
 	want := mustRead(t, map[string]string{"FRAZIL_CONFIG": document}, noFiles)
 	for _, address := range []string{"s3://settings/merge.yaml", "ssm:/frazil/config"} {
-		if diff := cmp.Diff(want, mustRead(t, map[string]string{"FRAZIL_CONFIG": address}, readDocument)); diff != "" {
+		if diff := cmp.Diff(want, mustRead(t, map[string]string{"FRAZIL_CONFIG": address}, environment.ReadDocument)); diff != "" {
 			t.Errorf("%s: %s", address, diff)
 		}
 	}
 	for address, want := range map[string]string{"s3://settings/other.yaml": "NoSuchKey", "s3://settings": "address of an object", "ssm:/frazil/other": "ParameterNotFound", "ssm:frazil": "must be s3:"} {
-		if _, err := readConfig(env(map[string]string{"FRAZIL_CONFIG": address}), readDocument); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := environment.Config(env(map[string]string{"FRAZIL_CONFIG": address}), environment.ReadDocument); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", address, err, want)
 		}
 	}
