@@ -64,6 +64,8 @@ func partitionCell(v any) (c rows.Cell, ok bool) {
 		return rows.Cell{Bytes: v[:]}, true
 	case iceberg.Decimal:
 		return rows.Cell{Decimal: v.Val}, true
+	case iceberg.DecimalLiteral: // of manifests
+		return rows.Cell{Decimal: v.Val}, true
 	}
 	switch r := reflect.ValueOf(v); r.Kind() {
 	case reflect.Bool:

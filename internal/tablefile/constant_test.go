@@ -56,7 +56,7 @@ func TestColumnsThatAFileLacksAreThoseOfItsPartition(t *testing.T) {
 	p, f := written(t, arrowOf(t, schema(t, `[{"id": 1, "name": "id", "type": "int", "required": true}]`)), `{"id":1}`, `{"id":2}`, `{"id":3}`)
 	f = in(t, f, map[int]any{
 		1: int32(9), // the file has it: its partition is not asked
-		2: int32(-5), 3: int64(-6), 4: iceberg.Date(-1), 5: "", 6: iceberg.Decimal{Val: decimal128.FromI64(-125), Scale: 2},
+		2: int32(-5), 3: int64(-6), 4: iceberg.Date(-1), 5: "", 6: iceberg.DecimalLiteral{Val: decimal128.FromI64(-125), Scale: 2},
 		7: uuid.MustParse("00112233-4455-6677-8899-aabbccddeeff"), 8: []byte{1}, 9: true, 10: iceberg.Timestamp(-1), 11: -0.5, 12: nil, 13: iceberg.Time(1),
 	})
 	s, defaults := arrowOf(t, schema(t, placed)), tablefile.Defaults{12: {Bytes: []byte("by default")}}
