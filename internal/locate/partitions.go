@@ -21,7 +21,7 @@ func (l *lookup) placements(specs []iceberg.PartitionSpec) map[int32][]placement
 	for _, spec := range specs {
 		for _, f := range spec.Fields() {
 			for column, key := range l.fields {
-				if key.ID != f.SourceID() || !places(f.Transform, key.Type) {
+				if len(f.SourceIDs) > 1 || key.ID != f.SourceID() || !places(f.Transform, key.Type) {
 					continue
 				}
 				if values, ok := l.values(f.Transform, column); ok {

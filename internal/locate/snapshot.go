@@ -151,7 +151,7 @@ func identities(specs []iceberg.PartitionSpec) map[int32]map[int]int {
 	out := map[int32]map[int]int{}
 	for _, spec := range specs {
 		for _, f := range spec.Fields() {
-			if _, ok := f.Transform.(iceberg.IdentityTransform); !ok {
+			if _, ok := f.Transform.(iceberg.IdentityTransform); !ok || len(f.SourceIDs) > 1 {
 				continue
 			}
 			if id := int32(spec.ID()); out[id] == nil {

@@ -20,8 +20,11 @@ func (w *writer) groups(p *pile) ([]group, error) {
 	}
 	var sources []source
 	for _, f := range w.target.Spec.Fields() {
-		if unknown(f.Transform) { // its partitions would be wrong for readers that know it
+		switch { // its partitions would be wrong for readers that know it
+		case unknown(f.Transform):
 			return nil, fmt.Errorf("partition field %s: the transform %s is not supported", f.Name, f.Transform)
+		case len(f.SourceIDs) > 1:
+			return nil, fmt.Errorf("partition field %s: the transform %s of several columns is not supported", f.Name, f.Transform)
 		}
 		s := sourceOf(w.target.Schema.Fields(), p.columns, f.SourceID())
 		if _, void := f.Transform.(iceberg.VoidTransform); s.typ == nil && !void {

@@ -100,6 +100,11 @@ func TestUnknownTransforms(t *testing.T) {
 	if _, err := stage.Write(t.Context(), nil, &locate.Snapshot{}, o, stage.Position, to); err == nil || !strings.Contains(err.Error(), "partition field p: the transform zorder[3] is not supported") {
 		t.Errorf("partitions: %v", err)
 	}
+	several := iceberg.PartitionField{SourceIDs: []int{10, 11}, FieldID: 1000, Name: "p", Transform: iceberg.BucketTransform{NumBuckets: 2}}
+	to.Spec = iceberg.NewPartitionSpecID(1, several)
+	if _, err := stage.Write(t.Context(), nil, &locate.Snapshot{}, o, stage.Position, to); err == nil || !strings.Contains(err.Error(), "of several columns is not supported") {
+		t.Errorf("partitions of several columns: %v", err)
+	}
 	files := laidOut(t, b, nil, func(to *stage.Target) {
 		to.Sort = stage.Order{ID: 4, Fields: []stage.OrderField{{SourceID: 10, Transform: iceberg.IdentityTransform{}}, {SourceID: 10, Transform: foreign}}}
 	})
