@@ -69,3 +69,22 @@ func TestRecordsThatTurnBadAllAtOnceAreNoDeadLetters(t *testing.T) {
 		})
 	}
 }
+
+// The answer to a commit need not list the snapshots that prove a roll-back. What it took of the other topics is missed all the same.
+func TestARollBackIsRememberedForEveryTopic(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shopOrders, "topics: [orders, more], format: flat")
+	orders, more := partition(0), &kafka.Partition{Source: kafka.MainSource, Topic: "more"}
+	p := w.pipeline()
+	w.must(deliver(t.Context(), p, flat(orders, 0, `{"id":1,"n":1}`), flat(more, 0, `{"id":2,"n":2}`)))
+	w.must(deliver(t.Context(), p, flat(more, 1, `{"id":3,"n":3}`)))
+	w.must(w.lake.Rollback(t.Context(), w.name, 1))
+	p = w.pipeline() // one that meets nobody
+	w.must(deliver(t.Context(), p, flat(orders, 1, `{"id":4,"n":4}`)))
+	if err := deliver(t.Context(), p, flat(more, 2, `{"id":5,"n":5}`)); err == nil || !strings.Contains(err.Error(), "offsets 1 to 1 of partition 0 are not in it any more") {
+		t.Errorf("what was lost is left out: %v", err)
+	}
+	w.must(deliver(t.Context(), p, flat(orders, 2, `{"id":6,"n":6}`)))
+	w.must(deliver(t.Context(), p, flat(more, 1, `{"id":3,"n":3}`)))
+	w.wantRows("id=1 n=1", "id=2 n=2", "id=3 n=3", "id=4 n=4", "id=6 n=6")
+}

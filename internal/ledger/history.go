@@ -22,7 +22,7 @@ type History struct {
 // the table has lost records that the property speaks of: the topic's ledger is then that of the nearest ancestor which
 // has one, and what is gone is noted as Lost. A history that expiry has cut short proves no roll-back.
 func (l *Ledger) On(main History) (*Ledger, error) {
-	out := &Ledger{maps.Clone(l.topics)}
+	out := &Ledger{topics: maps.Clone(l.topics)}
 	for _, name := range slices.Sorted(maps.Keys(l.topics)) {
 		t := l.topics[name]
 		if t.Sequence == 0 || !main.lacks(t) { // 0: the property was set by hand
@@ -32,7 +32,7 @@ func (l *Ledger) On(main History) (*Ledger, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.topics[name] = held
+		out.topics[name], out.setBack = held, append(out.setBack, held)
 	}
 	return out, nil
 }

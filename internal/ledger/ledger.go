@@ -46,7 +46,11 @@ type Topic struct {
 }
 
 // Ledger is what a table holds of all topics that feed it.
-type Ledger struct{ topics map[string]*Topic } // by property name
+type Ledger struct {
+	topics map[string]*Topic // by property name
+	// Those whose properties still say what was before a roll-back.
+	setBack []*Topic
+}
 
 func property(source, topic string) string { return Prefix + source + "." + topic }
 

@@ -42,9 +42,13 @@ type Move struct {
 	spans  Spans             // what it goes by
 }
 
-// Advance makes the ledger cover a delivery too.
+// Advance makes the ledger cover a delivery too. What a roll-back has set back it writes down: later the snapshots that prove
+// the roll-back may not be at hand any more.
 func (l *Ledger) Advance(delivery Spans) (Move, error) {
 	m := Move{map[string]*Topic{}, delivery}
+	for _, t := range l.setBack {
+		m.topic(l, t.Source, t.Name)
+	}
 	for p, span := range delivery {
 		t := m.topic(l, p.Source, p.Topic)
 		t.Cluster = cmp.Or(p.Cluster, t.Cluster)
@@ -103,7 +107,7 @@ func (l *Ledger) Accept(now int64) Move {
 func (m Move) Empty() bool { return len(m.topics) == 0 }
 
 // Topics lists the topics that change, as they are afterwards.
-func (m Move) Topics() []*Topic { return (&Ledger{m.topics}).Topics() }
+func (m Move) Topics() []*Topic { return (&Ledger{topics: m.topics}).Topics() }
 
 // topic is a topic that changes, as it is so far.
 func (m Move) topic(l *Ledger, source, name string) *Topic {
