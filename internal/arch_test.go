@@ -57,6 +57,7 @@ var rules = map[string]rule{
 	"environment": {heavy, "config warehouse"},
 	"commit":      {heavy, "ledger locate stage tablefile"},
 	"ingest":      {heavy, "change cluster coerce commit config deadletter envelope kafka kafkaevent ledger locate merge report resolve route rows stage tablefile warehouse wire"},
+	"drain":       {heavy, "cluster config consume ingest kafka warehouse"},
 }
 
 // wall keeps a third-party module inside the packages that need it.
@@ -144,6 +145,7 @@ func TestFunctionsAndLocalstackAreWiring(t *testing.T) {
 	t.Parallel()
 	const reason = "it is wiring and holds no part of the flow itself"
 	allowed := map[string][]string{
+		"functions/drain": {"internal/drain", "internal/environment", "internal/ingest"},
 		"functions/merge": {"internal/ingest", "internal/environment"},
 		"localstack":      {"internal/local/demo", "internal/local/owner", "internal/local/scenario", "internal/local/soak", "internal/local/stack"},
 	}

@@ -77,6 +77,8 @@ They settle what the message formats leave open.
 
 One delivery flows down one line; imports go downwards only. Package ingest alone knows the line.
 
+	functions/drain ─> drain ──┬─> consume             topics of Kafka to records, from the ledgers on
+	                           v
 	functions/merge ─> ingest ─┬─> kafkaevent          Lambda's event to records, in place
 	                           ├─> route               topic to table
 	                           ├─> ledger              which records the table has already
@@ -119,6 +121,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	warehouse   opens catalogs and stores: addresses, signing, time-outs                                  heavy
 	environment a function's configuration, from the environment of its process                           heavy
 	ingest      one delivery from records to snapshots; the only package that knows the flow              heavy
+	drain       reads topics from where the ledgers of their tables stand, and has ingest apply them       heavy
 	local/…     embedded broker, objects, catalog, Lambda runtime, event source, scenarios, demo, what    heavy
 	            is asked of catalogs (conformance), what owners do by hand (owner), what goes wrong (fault, soak),
 	            what is measured (shop, meter) and what looks at tables afterwards (audit);
@@ -158,7 +161,7 @@ to write the row, the row is written.
 	what an owner says of offsets       ledger/move.go, local/owner
 	what becomes of bad records         ingest/failures.go; deadletter for the form of the letters
 	create and evolve tables            a schema difference, committed by commit
-	drain, maintain, redrive            functions/<name> on ingest, or on stage and commit
+	maintain, redrive                   functions/<name> on ingest, or on stage and commit
 	a fault for tests                   local/fault, of wrong answers of local/catalog and local/objects; never hooks in production code
 */
 package internal

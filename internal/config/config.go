@@ -25,6 +25,7 @@ type Config struct {
 	// whole delivery. It is for event source mappings with ReportBatchItemFailures.
 	ReportFailures bool
 	Memory         Memory
+	Drain          Drain
 }
 
 // Table names a table in a catalog.
@@ -92,7 +93,10 @@ func list(s string) []string {
 }
 
 func (d document) check(p *problems) *Config {
-	c := &Config{Catalogs: map[string]Catalog{}, DeadLetter: deadLetter(d.DeadLetter, p), ReportFailures: d.ReportFailures, Memory: memory(d.Memory, p)}
+	c := &Config{
+		Catalogs: map[string]Catalog{}, DeadLetter: deadLetter(d.DeadLetter, p), ReportFailures: d.ReportFailures,
+		Memory: memory(d.Memory, p), Drain: d.Drain.check(p),
+	}
 	d.checkSources(c, p)
 	if len(d.Catalogs) == 0 {
 		p.add("catalogs: none is given")

@@ -18,6 +18,7 @@ type document struct {
 	DeadLetter     yaml.Node `yaml:"dead_letter"` // an address, or a deadLetterDoc
 	ReportFailures bool      `yaml:"report_failures"`
 	Memory         string    `yaml:"memory"`
+	Drain          drainDoc  `yaml:"drain"`
 }
 
 type deadLetterDoc struct {

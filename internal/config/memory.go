@@ -18,17 +18,23 @@ func (m Memory) Budget() int64 {
 	if m.Bytes > 0 {
 		return m.Bytes
 	}
-	percent, process := m.Percent, m.Process
+	percent := m.Percent
 	if percent == 0 {
 		percent = 50
 	}
-	if process == 0 {
-		process = 1 << 30
+	return m.process() / 100 * percent
+}
+
+func (m Memory) process() int64 {
+	if m.Process == 0 {
+		return 1 << 30
 	}
-	return process / 100 * percent
+	return m.Process
 }
 
 var memorySizes = regexp.MustCompile(`^([1-9][0-9]{0,8})(%|[KMG]B)$`)
+
+var units = map[string]int64{"KB": 1000, "MB": 1000 * 1000, "GB": 1000 * 1000 * 1000}
 
 func memory(text string, p *problems) (m Memory) {
 	if text == "" {
@@ -40,18 +46,13 @@ func memory(text string, p *problems) (m Memory) {
 		return m
 	}
 	n, _ := strconv.ParseInt(match[1], 10, 64)
-	switch match[2] {
-	case "%":
-		if n > 90 {
-			p.add("memory: must be 90%% at most: a delivery needs some too")
-		}
-		m.Percent = n
-	case "KB":
-		m.Bytes = n * 1000
-	case "MB":
-		m.Bytes = n * 1000 * 1000
-	case "GB":
-		m.Bytes = n * 1000 * 1000 * 1000
+	if match[2] != "%" {
+		m.Bytes = n * units[match[2]]
+		return m
 	}
+	if n > 90 {
+		p.add("memory: must be 90%% at most: a delivery needs some too")
+	}
+	m.Percent = n
 	return m
 }

@@ -7,9 +7,11 @@ import (
 	"github.com/frazil/frazil/internal/config"
 )
 
+// document is one that more keys can be added to.
+const document = `{catalogs: {main: {uri: "http://c"}}, routes: [{topics: [a], format: flat, table: "main:n.a"}]`
+
 func TestMemoryIsAPartOfTheFunctionsOrASize(t *testing.T) {
 	t.Parallel()
-	const document = `{catalogs: {main: {uri: "http://c"}}, routes: [{topics: [a], format: flat, table: "main:n.a"}]`
 	for text, want := range map[string]int64{"": 256 << 20, "25%": 128 << 20, "1GB": 1e9, "64MB": 64e6, "900KB": 900e3} {
 		c, err := config.Parse([]byte(document + ", memory: '" + text + "'}"))
 		if err != nil {

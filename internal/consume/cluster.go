@@ -20,8 +20,8 @@ import (
 
 // Limits bound a batch, whichever is reached first.
 type Limits struct {
-	Bytes    int64         // of keys, values and headers, and perRecord for each record
-	Records  int           // about so many
+	Bytes    int64 // of keys, values and headers, and perRecord for each record; the last poll may pass it
+	Records  int
 	Interval time.Duration // since its first record
 	// Quiet is how long nothing comes of what Kafka says that is there until it is believed to hold no records: compaction may
 	// have taken the last ones of a partition.

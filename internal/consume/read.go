@@ -137,7 +137,7 @@ func (r *reader) fill(ctx context.Context) error {
 			wait = min(wait, r.limits.Interval-time.Since(r.since))
 		}
 		poll, cancel := context.WithTimeout(ctx, wait)
-		got := r.kafka.PollRecords(poll, longestPoll)
+		got := r.kafka.PollRecords(poll, int(min(longestPoll, int64(r.limits.Records)-r.records)))
 		late := poll.Err() != nil
 		cancel()
 		some, err := r.take(got, late)
@@ -155,7 +155,7 @@ func (r *reader) fill(ctx context.Context) error {
 
 // hush believes that nothing more comes, when the cluster answers otherwise.
 func (r *reader) hush(ctx context.Context) error {
-	if _, err := r.Logs(ctx, r.topics()); err != nil {
+	if _, err := r.Logs(ctx, r.topics()); err != nil && ctx.Err() == nil {
 		return err
 	}
 	r.quiet = true

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"cmp"
+	"strconv"
+	"time"
+)
+
+// Drain says how much of what drain reads becomes one commit. The zero Drain is the default.
+type Drain struct {
+	Interval time.Duration // after which a batch ends, since its first record; 0: a minute
+	Bytes    int64         // 0: 256 MB
+}
+
+// drainShare is the part of the process's memory that the bytes of all batches may have. Of each there is one that is applied,
+// with what is made of it, and one that is being read.
+const drainShare = 16
+
+// leastBatch is what a batch has however little memory there is.
+const leastBatch = 1 << 20
+
+// BatchBytes are those of a batch, where so many tables have one at the same time.
+func (c *Config) BatchBytes(tables int) int64 {
+	wanted := cmp.Or(c.Drain.Bytes, 256*units["MB"])
+	return max(leastBatch, min(wanted, c.Memory.process()/drainShare/int64(max(tables, 1))))
+}
+
+// CommitInterval is the time after which a batch ends.
+func (c *Config) CommitInterval() time.Duration { return cmp.Or(c.Drain.Interval, time.Minute) }
+
+type drainDoc struct {
+	Interval string `yaml:"commit_interval"`
+	Bytes    string `yaml:"batch_bytes"`
+}
+
+func (d drainDoc) check(p *problems) (out Drain) {
+	if d.Interval != "" {
+		var err error
+		if out.Interval, err = time.ParseDuration(d.Interval); err != nil || out.Interval < time.Second {
+			p.add("drain.commit_interval: must be a time of a second or more, as 60s or 5m")
+		}
+	}
+	if d.Bytes != "" {
+		match := memorySizes.FindStringSubmatch(d.Bytes)
+		if match == nil || match[2] == "%" {
+			p.add("drain.batch_bytes: must be a size, as 256MB")
+			return out
+		}
+		n, _ := strconv.ParseInt(match[1], 10, 64)
+		out.Bytes = n * units[match[2]]
+	}
+	return out
+}

@@ -1,0 +1,109 @@
+// Package drain reads the topics of a configuration itself, from where the ledgers of their tables stand, and has package
+// ingest apply what it reads.
+//
+// The ledgers alone say what is done, so it keeps nothing between runs: what a killed run has not committed the next one reads
+// again, as it does what a roll-back took out of a table. Two runs at once are safe, and one of them is in vain.
+//
+// It needs the brokers of every source. It makes no topic and no group, and moves no offset in Kafka.
+package drain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/frazil/frazil/internal/cluster"
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/consume"
+	"github.com/frazil/frazil/internal/ingest"
+	"github.com/frazil/frazil/internal/warehouse"
+)
+
+const (
+	batchRecords = 500_000
+	quiet        = 10 * time.Second // see consume.Limits
+)
+
+// Drain drains topics into their tables. It runs once at a time.
+type Drain struct {
+	config   *config.Config
+	pipeline *ingest.Pipeline
+	account  cluster.Account
+	lanes    []*lane
+}
+
+// lane is the way from topics of one source to one table.
+type lane struct {
+	*Drain
+	table  config.Table
+	source string
+	topics []string // names and patterns
+	log    *slog.Logger
+	limits consume.Limits
+}
+
+// New makes the lanes of a configuration. It connects to nothing.
+func New(ctx context.Context, c *config.Config, log *slog.Logger) (*Drain, error) {
+	pipeline, err := ingest.New(c, log)
+	if err != nil {
+		return nil, err
+	}
+	account, err := warehouse.OpenAccount(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d := &Drain{config: c, pipeline: pipeline, account: account}
+	var errs []error
+	for i, r := range c.Routes {
+		if len(c.Sources[r.Source].Brokers) == 0 {
+			errs = append(errs, fmt.Errorf("routes[%d]: to drain its topics, sources.%s has to say the brokers", i, r.Source))
+		}
+		at := slices.IndexFunc(d.lanes, func(l *lane) bool { return l.table.String() == r.Table.String() && l.source == r.Source })
+		if at < 0 {
+			at = len(d.lanes)
+			d.lanes = append(d.lanes, &lane{Drain: d, table: r.Table, source: r.Source, log: log.With("table", r.Table.String(), "source", r.Source)})
+		}
+		d.lanes[at].topics = append(d.lanes[at].topics, r.Topics...)
+	}
+	for _, l := range d.lanes {
+		l.limits = consume.Limits{Bytes: c.BatchBytes(len(d.lanes)), Records: batchRecords, Interval: c.CommitInterval(), Quiet: quiet}
+	}
+	return d, errors.Join(errs...)
+}
+
+// Run applies what Kafka has when it begins. It ends early, without an error, when stop is closed or the time of ctx gets
+// short: what it has read by then is applied. A table that fails stops no other; the error is that of all that did.
+func (d *Drain) Run(ctx context.Context, stop <-chan struct{}) error {
+	errs := make([]error, len(d.lanes))
+	var wg sync.WaitGroup
+	for i, l := range d.lanes {
+		wg.Go(func() {
+			if err := l.run(ctx, stop); err != nil {
+				errs[i] = fmt.Errorf("drain into %s from source %s: %w", l.table, l.source, err)
+				l.log.LogAttrs(ctx, slog.LevelError, "not drained", slog.String("reason", err.Error()))
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Follow runs again and again until stop is closed, each time a commit interval after the last run began. What fails the log
+// says, and the next run tries again.
+func (d *Drain) Follow(ctx context.Context, stop <-chan struct{}) {
+	for {
+		next := time.After(d.config.CommitInterval())
+		_ = d.Run(ctx, stop) // it has logged
+		select {
+		case <-next:
+		case <-stop:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,19 @@
+package drain
+
+import (
+	"context"
+
+	"github.com/frazil/frazil/internal/consume"
+)
+
+// WhileThereIsTime is for tests.
+func WhileThereIsTime(ctx context.Context, stop <-chan struct{}) (context.Context, context.CancelFunc) {
+	return whileThereIsTime(ctx, stop)
+}
+
+// Limit changes the limits of all batches.
+func (d *Drain) Limit(change func(*consume.Limits)) {
+	for _, l := range d.lanes {
+		change(&l.limits)
+	}
+}

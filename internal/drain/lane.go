@@ -1,0 +1,133 @@
+package drain
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/consume"
+	"github.com/frazil/frazil/internal/kafka"
+)
+
+// lastBatch is what is kept of a run's time, half of it at most, for applying what was read by then.
+const lastBatch = 45 * time.Second
+
+// leastTime is what a batch needs: a commit has to be able to learn its outcome.
+const leastTime = 10 * time.Second
+
+func (l *lane) run(ctx context.Context, stop <-chan struct{}) error {
+	source, err := consume.Open(ctx, l.source, l.config.Sources[l.source], l.account, l.limits)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	stretches, err := l.stretches(ctx, source)
+	if err != nil {
+		return err
+	}
+	reading, cancel := whileThereIsTime(ctx, stop)
+	defer cancel()
+	return l.apply(ctx, source.Batches(reading, stretches))
+}
+
+// whileThereIsTime is the context in which records are read.
+func whileThereIsTime(ctx context.Context, stop <-chan struct{}) (context.Context, context.CancelFunc) {
+	reading, cancel := context.WithCancel(ctx)
+	end := cancel
+	if deadline, ok := ctx.Deadline(); ok {
+		reading, end = context.WithDeadline(reading, deadline.Add(-min(lastBatch, time.Until(deadline)/2)))
+	}
+	go func() {
+		select {
+		case <-stop:
+		case <-reading.Done():
+		}
+		cancel()
+	}()
+	return reading, end
+}
+
+// apply applies batches, of which none begins that will not have ended in time.
+func (l *lane) apply(ctx context.Context, batches iter.Seq2[consume.Batch, error]) error {
+	records, longest := 0, leastTime
+	for b, err := range batches {
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(began) < longest {
+			l.log.LogAttrs(ctx, slog.LevelInfo, "left for the next run", slog.Int("records", len(b.Records)))
+			break
+		}
+		if err := l.pipeline.Deliver(ctx, b.Records, b.Read...); err != nil {
+			return err
+		}
+		records, longest = records+len(b.Records), max(longest, time.Since(began))
+	}
+	l.log.LogAttrs(ctx, slog.LevelInfo, "drained", slog.Int("records", records))
+	return nil
+}
+
+// stretches are what the table does not have of its topics, from where its ledger stands on. Of a partition that the ledger does
+// not know it is all that there is.
+func (l *lane) stretches(ctx context.Context, source *consume.Cluster) ([]consume.Stretch, error) {
+	names, err := l.names(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	// The table comes first: what it is said to have Kafka must have had already.
+	held, err := l.pipeline.Ledger(ctx, l.table)
+	if err != nil {
+		return nil, err
+	}
+	logs, err := source.Logs(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	var out []consume.Stretch
+	var errs []error
+	for _, log := range logs {
+		from := log.Start
+		if mark, known := held.Mark(log.Part); known {
+			from = mark.Next
+			errs = append(errs, log.Holds(from))
+		}
+		out = append(out, consume.Stretch{Log: log, From: from})
+	}
+	return out, errors.Join(errs...)
+}
+
+// names are the lane's topics: those that it names, and those of the cluster that it has patterns for.
+func (l *lane) names(ctx context.Context, source *consume.Cluster) ([]string, error) {
+	var names, all []string
+	for _, topic := range l.topics {
+		pattern, is, err := config.Pattern(topic)
+		switch {
+		case err != nil:
+			return nil, err
+		case !is:
+			names = append(names, topic)
+			continue
+		case all == nil:
+			if all, err = source.Topics(ctx); err != nil {
+				return nil, err
+			}
+		}
+		for _, name := range all {
+			if pattern.MatchString(name) && !l.isOfLetters(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// isOfLetters reports whether a topic is that of the dead letters: they would be refused again and again.
+func (l *lane) isOfLetters(topic string) bool {
+	return l.source == kafka.MainSource && topic == l.config.DeadLetter.Topic()
+}

@@ -1,0 +1,198 @@
+package drain_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/consume"
+	"github.com/frazil/frazil/internal/drain"
+	"github.com/frazil/frazil/internal/local/audit"
+	"github.com/frazil/frazil/internal/local/fault"
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"golang.org/x/sync/errgroup"
+)
+
+// process is a drain at the end of a line on which faults wait for it.
+type process struct {
+	*fault.Line
+	*drain.Drain
+	life context.Context
+	end  context.CancelFunc
+}
+
+func (w *world) process(document string, limit func(*consume.Limits)) *process {
+	w.Helper()
+	p := &process{}
+	p.life, p.end = context.WithCancel(w.Context())
+	line, err := fault.NewLine(w.parts, func() {
+		p.Cut()
+		p.end()
+	})
+	w.must(err)
+	w.Cleanup(line.Cut)
+	c := w.config(document)
+	main := c.Catalogs["main"]
+	main.URI, main.Properties = line.Catalog, maps.Clone(main.Properties)
+	main.Properties["s3.endpoint"] = line.Store
+	c.Catalogs = map[string]config.Catalog{"main": main}
+	p.Line, p.Drain = line, w.drain(c)
+	p.Limit(limit)
+	return p
+}
+
+// run is one run, which faults may end; killed tells that there will be no other.
+func (p *process) run(faults ...fault.Fault) (killed bool) {
+	ctx, cancel := context.WithCancel(p.life)
+	defer cancel()
+	p.Meet(cancel, faults...)
+	_ = p.Run(ctx, nil) // whatever it says, the table tells
+	p.Settle()
+	p.Arrive()
+	p.Meet(cancel)
+	return p.life.Err() != nil
+}
+
+// life is that of two topics that feed one table, each key in one partition.
+type life struct {
+	*world
+	r        *rand.Rand
+	document string
+	limit    func(*consume.Limits)
+	want     map[int64]int64
+	process  *process
+
+	rolledBack bool
+}
+
+const partitions = 3 // of two topics
+
+// change produces an event to its partition, and the oracle learns of it if it counts.
+func (l *life) change(client *kgo.Client, counts bool) {
+	place := l.r.Int64N(2 * partitions)
+	id, n := place+2*partitions*l.r.Int64N(8), l.r.Int64N(1000)
+	value := fmt.Sprintf(`{"op":"u","after":{"id":%d,"n":%d}}`, id, n)
+	if l.r.IntN(3) == 0 {
+		value = fmt.Sprintf(`{"op":"d","before":{"id":%d},"after":null}`, id)
+		if counts {
+			delete(l.want, id)
+		}
+	} else if counts {
+		l.want[id] = n
+	}
+	l.produce(client, []string{"orders", "more"}[place/partitions], int32(place%partitions), value)
+}
+
+// produceSome produces plainly, or in a transaction that may be aborted.
+func (l *life) produceSome() {
+	n := 1 + l.r.IntN(12)
+	if l.r.IntN(3) > 0 {
+		for range n {
+			l.change(l.kafka, true)
+		}
+		return
+	}
+	commit := l.r.IntN(2) == 0
+	client := l.producer(kgo.TransactionalID("t"))
+	defer client.Close()
+	l.must(client.BeginTransaction())
+	for range n {
+		l.change(client, commit)
+	}
+	l.must(client.EndTransaction(l.Context(), kgo.TransactionEndTry(commit)))
+}
+
+// faults are those of the next run. What hangs ends by the run's context.
+func (l *life) faults() (all []fault.Fault) {
+	kinds := []fault.Kind{fault.Refused, fault.Unavailable, fault.Then504, fault.ThenReset, fault.Kill, fault.ThenKill, fault.Late}
+	for range l.r.IntN(3) {
+		f := fault.Fault{At: []fault.Point{fault.Data, fault.Manifest, fault.Commit, fault.Commit, fault.Reload}[l.r.IntN(5)], Kind: kinds[l.r.IntN(len(kinds))]}
+		if f.Check() == nil {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func (l *life) step() {
+	switch l.r.IntN(8) {
+	case 0: // another process takes over
+		l.process = l.world.process(l.document, l.limit)
+	case 1: // two at once
+		other := l.world.process(l.document, l.limit)
+		var g errgroup.Group
+		for _, p := range []*process{l.process, other} {
+			g.Go(func() error { return p.Run(l.Context(), nil) })
+		}
+		l.must(g.Wait())
+	case 2:
+		if l.snapshots("shop.orders") > 3 {
+			l.rolledBack = true
+			l.must(l.lake.Rollback(l.Context(), "shop.orders", 1+l.r.IntN(2)))
+		}
+	default:
+		l.produceSome()
+		if l.process.run(l.faults()...) {
+			l.process = l.world.process(l.document, l.limit)
+		}
+	}
+}
+
+// check compares the table with the oracle, after a run without faults.
+func (l *life) check() error {
+	if err := l.world.process(l.document, l.limit).Run(l.Context(), nil); err != nil {
+		return err
+	}
+	_, rows, err := l.lake.Rows(l.Context(), "shop.orders")
+	got := map[int64]int64{}
+	for _, r := range rows {
+		id, _ := strconv.ParseInt(r["id"], 10, 64)
+		if _, twice := got[id]; twice {
+			err = errors.Join(err, fmt.Errorf("id %d is there twice", id))
+		}
+		got[id], _ = strconv.ParseInt(r["n"], 10, 64)
+	}
+	if diff := cmp.Diff(l.want, got); diff != "" {
+		err = errors.Join(err, errors.New(diff))
+	}
+	report, failed := audit.New(l.lake, l.parts.Objects, "shop.orders").Audit(l.Context())
+	if failed == nil && len(report.Faults) > 0 && !l.rolledBack { // one with snapshots beside main, to the auditor
+		failed = fmt.Errorf("%v", report.Faults)
+	}
+	return errors.Join(err, failed)
+}
+
+// TestTheTableEqualsThePlainMapOfItsTopics is the promise as a whole (P1): whatever the batches, faults, kills, transactions,
+// runs at the same time and roll-backs.
+func TestTheTableEqualsThePlainMapOfItsTopics(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "shop.orders")
+			w.topic("orders", partitions)
+			w.topic("more", partitions)
+			l := &life{
+				world: w, r: rand.New(rand.NewPCG(seed, 7)), want: map[int64]int64{},
+				document: fmt.Sprintf(`routes: [{topics: [orders, "/mo.*/"], format: debezium, table: "main:shop.orders", deletes: %s}]`,
+					[]string{"position", "rewrite", "equality"}[seed%3]),
+				limit: func(l *consume.Limits) { l.Records = []int{2, 5, 1000}[seed%3] },
+			}
+			l.process = w.process(l.document, l.limit)
+			for i := range 30 {
+				l.step()
+				if i%10 == 9 {
+					if err := l.check(); err != nil {
+						t.Fatalf("seed %d, step %d: %v", seed, i, err)
+					}
+				}
+			}
+		})
+	}
+}
