@@ -48,7 +48,7 @@ bench: build # @HELP Run the benchmarks and show their figures beside the marks 
 	{ go test -run='^$$' -bench=. -benchmem -benchtime=$(BENCHTIME) ./... && wc -c dist/*.zip dist/*/bootstrap; } | tee $(OUT) | awk -f .ci/figures.awk
 
 .PHONY: build
-build: dist/merge-arm64.zip dist/merge-amd64.zip # @HELP Build the zips of the functions with the licences of what they link, into dist/.
+build: $(foreach f,merge drain,dist/$f-arm64.zip dist/$f-amd64.zip) # @HELP Build the zips of the functions with the licences of what they link, into dist/.
 
 .PHONY: FORCE
 dist/%/bootstrap: FORCE
@@ -58,9 +58,11 @@ dist/%/bootstrap: FORCE
 dist/%.zip: dist/%/bootstrap LICENSE NOTICE
 	@go run ./.ci/zip -o $@ $<
 
-# What `sam build` calls for the function of template.yaml of that name.
+# What `sam build` calls for the functions of template.yaml of these names.
 build-Merge:
 	GOARCH=arm64 $(FUNCTION_BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/merge
+build-Drain:
+	GOARCH=arm64 $(FUNCTION_BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/drain
 
 .PHONY: validate
 validate: $(CACHE)/sam.stamp # @HELP Check template.yaml: SAM's transform, cfn-lint of its result, sam build.

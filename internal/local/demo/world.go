@@ -44,14 +44,19 @@ type world struct {
 	log      bytes.Buffer // of the function
 }
 
-// Build compiles the function for this machine, into dir.
+// Build compiles the function merge for this machine, into dir.
 func Build(ctx context.Context, dir string) (bootstrap string, err error) {
+	return BuildFunction(ctx, "merge", dir)
+}
+
+// BuildFunction compiles a function for this machine, into dir.
+func BuildFunction(ctx context.Context, name, dir string) (bootstrap string, err error) {
 	bootstrap = filepath.Join(dir, "bootstrap")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w",
-		"-o", bootstrap, "github.com/frazil/frazil/functions/merge")
+		"-o", bootstrap, "github.com/frazil/frazil/functions/"+name)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build functions/merge: %w\n%s", err, out)
+		return "", fmt.Errorf("build functions/%s: %w\n%s", name, err, out)
 	}
 	return bootstrap, nil
 }

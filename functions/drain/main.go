@@ -1,0 +1,64 @@
+// Drain is the function for volume: it reads Kafka itself, from where the ledgers of the tables stand, and makes large batches
+// of what it reads one snapshot each. On Lambda a schedule invokes it. Elsewhere it is a process that runs once or, with
+// -follow, until SIGTERM.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/frazil/frazil/internal/drain"
+	"github.com/frazil/frazil/internal/environment"
+	"github.com/frazil/frazil/internal/ingest"
+)
+
+func main() {
+	follow := flag.Bool("follow", false, "outside Lambda: run again and again until SIGTERM")
+	flag.Parse()
+	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	d, err := newDrain(context.Background(), os.Environ(), environment.ReadDocument, log)
+	switch {
+	case err != nil:
+	case onLambda(os.Environ()):
+		lambda.Start(&handler{d})
+	default:
+		err = run(d, *follow)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func newDrain(ctx context.Context, environ []string, read func(string) ([]byte, error), log *slog.Logger) (*drain.Drain, error) {
+	c, err := environment.Config(environ, read)
+	if err != nil {
+		return nil, err
+	}
+	ingest.LimitMemory(c.Memory.Process)
+	return drain.New(ctx, c, log)
+}
+
+func onLambda(environ []string) bool {
+	return slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "AWS_LAMBDA_RUNTIME_API=") })
+}
+
+// run is the life of a process that is its own. A first SIGTERM lets it commit what it has read, a second one ends it.
+func run(d *drain.Drain, follow bool) error {
+	asked, forget := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer forget()
+	context.AfterFunc(asked, forget)
+	if follow {
+		d.Follow(context.Background(), asked.Done())
+		return nil
+	}
+	return d.Run(context.Background(), asked.Done())
+}
