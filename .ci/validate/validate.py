@@ -21,7 +21,7 @@ from samtranslator.translator.translator import Translator
 
 TEMPLATE = "template.yaml"
 PSEUDO = {"AWS::Region": "eu-west-1", "AWS::Partition": "aws", "AWS::AccountId": "123456789012", "AWS::StackName": "frazil"}
-MANAGED = {"AWSLambdaBasicExecutionRole": "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"}
+MANAGED = {name: f"arn:aws:iam::aws:policy/service-role/{name}" for name in ("AWSLambdaBasicExecutionRole", "AWSLambdaVPCAccessExecutionRole")}
 VARIABLES = {"FRAZIL_CATALOG_URI", "FRAZIL_WAREHOUSE", "FRAZIL_TOPICS", "FRAZIL_TABLE", "FRAZIL_FORMAT", "FRAZIL_KEY"}
 SECRET = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:"
 
@@ -40,6 +40,10 @@ DEPLOYMENTS = [
     ("configuration document in S3, role, secrets, alarms",
      {"Config": "s3://settings/merge.yaml", "RoleArn": "arn:aws:iam::123456789012:role/lake", "SecretArns": SECRET + "lake-aaaaaa,arn:aws:s3:::settings/merge.yaml",
       "AlarmTopicArn": "arn:aws:sns:eu-west-1:123456789012:alarms", "DeadLetterBucket": "dead-letters"}, {"FRAZIL_CONFIG"}),
+    ("drain in place of the mapping, MSK",
+     {"Config": "{catalogs: {}, routes: []}", "DrainSchedule": "rate(5 minutes)", "KafkaSubnets": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
+      "KafkaSecurityGroup": "sg-0123456789abcdef0"}, {"FRAZIL_CONFIG"}),
+    ("drain in place of the mapping, self-managed", {"Source": "self-managed", "Config": "s3://settings/drain.yaml", "DrainSchedule": "cron(0 * * * ? *)"}, {"FRAZIL_CONFIG"}),
     ("configuration document, self-managed", {"Source": "self-managed", "Config": "{catalogs: {}, routes: []}"}, {"FRAZIL_CONFIG"}),
 ]
 NOTHING = object()  # AWS::NoValue
@@ -112,6 +116,9 @@ def check(name, given, variables, folder):
     kinds = [r["Type"] for r in template["Resources"].values()]
     if kinds.count("AWS::Lambda::EventSourceMapping") != 1:
         sys.exit(f"{name}: not one event source mapping: {kinds}")
+    mapped, = (r["Properties"]["Enabled"] for r in template["Resources"].values() if r["Type"] == "AWS::Lambda::EventSourceMapping")
+    if mapped == ("Drain" in template["Resources"]):
+        sys.exit(f"{name}: not either the mapping or drain")
     environment = template["Resources"]["Merge"]["Properties"]["Environment"]["Variables"]
     if environment.keys() != variables:
         sys.exit(f"{name}: the function has {sorted(environment)}, not {sorted(variables)}")
@@ -126,13 +133,14 @@ def check(name, given, variables, folder):
 def build(folder):
     """Builds where the source is: SAM would otherwise copy all of the checkout first."""
     subprocess.run(["sam", "build", "--build-in-source", "--template", TEMPLATE, "--build-dir", folder], check=True)
-    with open(os.path.join(folder, "Merge", "bootstrap"), "rb") as f:
-        machine, kinds = elf(f.read())
-    if machine != 183:  # EM_AARCH64
-        sys.exit(f"bootstrap is for machine {machine}, not for arm64 (183)")
-    if 3 in kinds:  # PT_INTERP: a dynamic linker, which the runtime image need not have
-        sys.exit("bootstrap is not static")
-    print("ok    sam build: a static arm64 bootstrap")
+    for function in ("Merge", "Drain"):
+        with open(os.path.join(folder, function, "bootstrap"), "rb") as f:
+            machine, kinds = elf(f.read())
+        if machine != 183:  # EM_AARCH64
+            sys.exit(f"{function}: bootstrap is for machine {machine}, not for arm64 (183)")
+        if 3 in kinds:  # PT_INTERP: a dynamic linker, which the runtime image need not have
+            sys.exit(f"{function}: bootstrap is not static")
+    print("ok    sam build: static arm64 bootstraps")
 
 
 def elf(binary):
