@@ -129,9 +129,10 @@ func (w *Warehouse) Delete(ctx context.Context, path string) error {
 	return w.Store.Delete(ctx, path)
 }
 
-// Commit sends one update request and returns the table after it. The errors are those of iceberg-go's rest
-// package.
+// Commit sends one update request and returns the table after it, of its snapshots those that a branch or tag points at. The
+// errors are those of iceberg-go's rest package.
 func (w *Warehouse) Commit(ctx context.Context, t *table.Table, requirements []table.Requirement, updates []table.Update) (*table.Table, error) {
+	ctx = context.WithValue(ctx, briefly{}, true)
 	meta, location, err := w.catalog.CommitTable(ctx, t.Identifier(), requirements, updates)
 	if err != nil {
 		return nil, err
