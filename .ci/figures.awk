@@ -57,7 +57,7 @@ function variant(    name) {
     show("write rows, " variant(), value("rows/s") / 1e3, "k rows/s", "-")
     show("write rows, " variant(), value("bytes/row"), "bytes/row", "-")
 }
-/^BenchmarkStart(-[0-9]+)?[ \t]/ { show("start of the process to its first request for an event", value("ms-to-first-next"), "ms", "200 ms") }
+/^BenchmarkStart(-[0-9]+)?[ \t]/ { show("start of the process to its first request for an event", value("ms-to-first-next"), "ms", "150 ms") }
 /^ *[0-9]+ dist\/.*\.zip$/ { show($2, $1 / 1e6, "MB", "25 MB") }
 /^ *[0-9]+ dist\/.*\/bootstrap$/ { show($2, $1 / 1e6, "MB", "-") }
 
