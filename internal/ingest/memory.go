@@ -26,7 +26,7 @@ func (r remembering) Write(ctx context.Context, path string, data []byte) error 
 		return err
 	}
 	if len(data) <= largestKept {
-		r.memory.Keep(written(path), data, int64(len(data)), r.memory.Now())
+		r.memory.Keep(written(path), data, int64(len(data)))
 	}
 	return nil
 }

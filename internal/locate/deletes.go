@@ -183,7 +183,7 @@ func (s *Snapshot) vectors(ctx context.Context, store tablefile.Store, files []F
 	}
 	for n, p := range read {
 		out[at[n]] = p
-		s.memory.Keep(names[at[n]], p, positionsBytes(p), s.memory.Now())
+		s.memory.Keep(names[at[n]], p, positionsBytes(p))
 	}
 	return out, nil
 }
@@ -205,7 +205,7 @@ func (s *Snapshot) Positions(ctx context.Context, store tablefile.Store, d File)
 	for path, p := range byFile {
 		size += int64(len(path)) + positionsBytes(p)
 	}
-	s.memory.Keep(name, byFile, size, s.memory.Now())
+	s.memory.Keep(name, byFile, size)
 	return byFile, nil
 }
 

@@ -177,7 +177,7 @@ func (s *Snapshot) manifest(ctx context.Context, store tablefile.Store, m iceber
 	if err == nil {
 		var entries []iceberg.ManifestEntry
 		if entries, err = iceberg.ReadManifest(m, bytes.NewReader(text), true); err == nil {
-			s.memory.Keep(name, entries, entriesBytes(entries), s.memory.Now())
+			s.memory.Keep(name, entries, entriesBytes(entries))
 			return Manifest{m, entries}, nil
 		}
 	}

@@ -16,7 +16,7 @@ func fingerprints(schema *rows.Schema, path string) tablefile.Memo {
 // Keep notes the fingerprints of the rows of files that were written, by path.
 func (c *Cache) Keep(schema *rows.Schema, files map[string][]rows.Fingerprint) {
 	for path, list := range files {
-		c.memory.Keep(fingerprints(schema, path), list, int64(16*len(list)), c.memory.Now())
+		c.memory.Keep(fingerprints(schema, path), list, int64(16*len(list)))
 	}
 }
 

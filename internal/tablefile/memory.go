@@ -109,8 +109,8 @@ func (m *Memory) room(bytes, since int64) bool {
 	return true
 }
 
-// Keep keeps a value of about so many bytes, if there is room for it.
-func (m *Memory) Keep(name Memo, value any, bytes, since int64) {
+// Keep keeps a value of about so many bytes. Whatever was used before may go for it.
+func (m *Memory) Keep(name Memo, value any, bytes int64) {
 	if m == nil {
 		return
 	}
@@ -119,7 +119,7 @@ func (m *Memory) Keep(name Memo, value any, bytes, since int64) {
 	if e := m.items[name.Path][name]; e != nil {
 		m.drop(e)
 	}
-	if m.room(bytes, since) {
+	if m.room(bytes, m.now) {
 		m.put(name, value, bytes)
 	}
 }
