@@ -1,5 +1,6 @@
 """The matrix of engines and features, as Markdown."""
 import engines
+import section
 
 BEGIN, END = "<!-- interop: made by `make engines` -->\n", "<!-- /interop -->"
 
@@ -37,14 +38,7 @@ def listed(features):
 
 def keep(readme, text, write):
     """Compares with what README holds, or writes it there."""
-    with open(readme, encoding="utf-8") as f:
-        whole = f.read()
-    before, begin, rest = whole.partition(BEGIN)
-    old, end, after = rest.partition(END)
-    if not begin or not end:
+    old = section.swap(readme, BEGIN, END, text if write else None)
+    if old is None:
         return [f"{readme} has no place for the matrix"]
-    if write:
-        with open(readme, "w", encoding="utf-8") as f:
-            f.write(before + BEGIN + text + END + after)
-        return []
-    return [] if old == text else [f"{readme} holds another matrix; interop.py --write puts the new one there"]
+    return [] if write or old == text else [f"{readme} holds another matrix; interop.py --write puts the new one there"]

@@ -1,4 +1,5 @@
 """The figures as Markdown."""
+import section  # of interop: peers has put it on the path
 
 BEGIN, END = "<!-- versus: made by `make versus` -->\n", "<!-- /versus -->"
 MARKS = {"DuckDB": 4, "Spark merge-on-read": 25, "PyIceberg": 80}  # how many times frazil's CPU and time
@@ -72,15 +73,8 @@ def peak(f):
 
 def keep(readme, text, write):
     """Puts the ratios into README. Without write README only has to have the same runners."""
-    with open(readme, encoding="utf-8") as f:
-        whole = f.read()
-    before, begin, rest = whole.partition(BEGIN)
-    old, end, after = rest.partition(END)
-    if not begin or not end:
+    old = section.swap(readme, BEGIN, END, text if write else None)
+    if old is None:
         return [f"{readme} has no place for the ratios"]
-    if write:
-        with open(readme, "w", encoding="utf-8") as f:
-            f.write(before + BEGIN + text + END + after)
-        return []
     names = lambda t: [line.split("|")[1].strip() for line in t.splitlines() if line.startswith("|")]
-    return [] if names(old) == names(text) else [f"{readme} has ratios of others; versus.py --write puts the new ones there"]
+    return [] if write or names(old) == names(text) else [f"{readme} has ratios of others; versus.py --write puts the new ones there"]
