@@ -57,6 +57,11 @@ function variant(    name) {
     show("write rows, " variant(), value("rows/s") / 1e3, "k rows/s", "-")
     show("write rows, " variant(), value("bytes/row"), "bytes/row", "-")
 }
+/^BenchmarkDrain(-[0-9]+)?[ \t]/ {
+    show("drain Debezium changes, per million", value("cpu-s/M"), "CPU s", "8 CPU s")
+    show("drain Debezium changes", value("changes/s") / 1e3, "k/s", "150 k/s on two free cores")
+    show("drain Debezium changes, peak", value("peak-MB"), "MB", "512 MB")
+}
 /^BenchmarkStart(-[0-9]+)?[ \t]/ { show("start of the process to its first request for an event", value("ms-to-first-next"), "ms", "150 ms") }
 /^ *[0-9]+ dist\/.*\.zip$/ { show($2, $1 / 1e6, "MB", "25 MB") }
 /^ *[0-9]+ dist\/.*\/bootstrap$/ { show($2, $1 / 1e6, "MB", "-") }

@@ -60,6 +60,9 @@ type Result struct {
 	FunctionError *FunctionError
 	// Duration is the time from handing the event over to the answer.
 	Duration time.Duration
+	// CPU is the processor time that the process took for the event, to a hundredth of a second; 0 where the system does not
+	// tell (it reads Linux's /proc).
+	CPU time.Duration
 	// InitDuration is the time the process took to start, 0 when it was running already.
 	InitDuration time.Duration
 }

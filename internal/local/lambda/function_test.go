@@ -120,6 +120,9 @@ func TestProcessStartsOnceAndIsReused(t *testing.T) {
 	if f.Peak() <= 0 {
 		t.Errorf("peak %d", f.Peak())
 	}
+	if busy := invoke(t, f, `{"do":"work"}`); busy.CPU < 30*time.Millisecond {
+		t.Errorf("it took %v of 50 ms", busy.CPU)
+	}
 }
 
 func TestContextCarriesDeadlineAndName(t *testing.T) {

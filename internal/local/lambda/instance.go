@@ -1,6 +1,7 @@
 package lambda
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -124,10 +125,10 @@ func (i *instance) run(ctx context.Context, payload []byte, cold bool) (Result, 
 		}
 		init = time.Since(i.began)
 	}
-	began := time.Now()
+	began, cpu := time.Now(), i.cpu()
 	e := &event{id: uuid.NewString(), payload: payload, deadline: began.Add(i.options.Timeout), done: make(chan outcome, 1)}
 	result, err := i.hand(ctx, e, cold)
-	result.Duration, result.InitDuration = time.Since(began), init
+	result.Duration, result.CPU, result.InitDuration = time.Since(began), max(0, i.cpu()-cpu), init
 	return result, err
 }
 
@@ -286,4 +287,23 @@ func (i *instance) peakMemory() int64 {
 		return 0
 	}
 	return kilobytes << 10
+}
+
+// cpu returns the processor time that the process has taken, 0 when it is not known.
+func (i *instance) cpu() time.Duration {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", i.command.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	const user, system, tick = 11, 12, 10 * time.Millisecond // proc(5): the 14th and 15th, counted behind the name
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) <= system {
+		return 0
+	}
+	u, errU := strconv.ParseInt(fields[user], 10, 64)
+	s, errS := strconv.ParseInt(fields[system], 10, 64)
+	if errU != nil || errS != nil {
+		return 0
+	}
+	return time.Duration(u+s) * tick
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -41,6 +42,8 @@ func (handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		select {}
 	case "get":
 		return get(o.URL)
+	case "work":
+		work(50 * time.Millisecond)
 	case "print":
 		fmt.Println(o.Text)
 	case "large":
@@ -56,6 +59,17 @@ func get(url string) ([]byte, error) {
 	}
 	defer resp.Body.Close()
 	return io.ReadAll(resp.Body)
+}
+
+// work takes so much processor time.
+func work(cpu time.Duration) {
+	used := func() time.Duration {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // it has no way to fail
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	for began := used(); used()-began < cpu; {
+	}
 }
 
 func describe(ctx context.Context) ([]byte, error) {
