@@ -1,6 +1,7 @@
 package coerce
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -23,16 +24,19 @@ func (t decimal) parse(v wire.Value, c *rows.Cell) error {
 	switch {
 	case v.Kind() == wire.Object || v.Kind() == wire.Text && inBase64(v, t.options.decimals):
 		return t.base64(v, c)
-	case v.Kind() == wire.Number:
-	case v.Kind() == wire.Text && t.options.decimals != "number":
-		if !plainDecimal(v.Text()) {
-			return errors.New("is no plain decimal text (decimal_encoding says how decimals are sent)")
-		}
-	default:
+	case v.Kind() != wire.Number && (v.Kind() != wire.Text || t.options.decimals == "number"):
 		return wrongKind(v, t.String())
 	}
+	s := v.Text()
+	if n, ok := t.short(s); ok {
+		c.Decimal = decimal128.FromI64(n)
+		return nil
+	}
+	if v.Kind() == wire.Text && !plainDecimal(s) {
+		return errors.New("is no plain decimal text (decimal_encoding says how decimals are sent)")
+	}
 	var e exact
-	if e.read(v.Text()); e.negative && t.options.unsigned && v.Kind() == wire.Number {
+	if e.read(s); e.negative && t.options.unsigned && v.Kind() == wire.Number {
 		if err := e.unfold(v); err != nil {
 			return err
 		}
@@ -50,6 +54,49 @@ func (t decimal) parse(v wire.Value, c *rows.Cell) error {
 	}
 	return nil
 }
+
+// short reads up to 18 plain digits that fit as they are, the common case. Negative ones of unsigned columns do not.
+func (t decimal) short(s []byte) (n int64, ok bool) {
+	const most = 18
+	negative := len(s) > 0 && s[0] == '-'
+	if negative {
+		s = s[1:]
+	}
+	point, zeros := bytes.IndexByte(s, '.'), t.scale
+	if point >= 0 {
+		if zeros -= len(s) - point - 1; point == 0 || point == len(s)-1 {
+			return 0, false
+		}
+	}
+	if len(s) == 0 || zeros < 0 || len(s)+zeros > most || negative && t.options.unsigned {
+		return 0, false
+	}
+	for i, ch := range s {
+		switch {
+		case ch >= '0' && ch <= '9':
+			n = n*10 + int64(ch-'0')
+		case i != point:
+			return 0, false
+		}
+	}
+	n *= powers[zeros]
+	if t.precision < most && n >= powers[t.precision] {
+		return 0, false
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
+}
+
+// powers are those of ten that 64 bits hold.
+var powers = func() (p [19]int64) {
+	p[0] = 1
+	for i := range len(p) - 1 {
+		p[i+1] = 10 * p[i]
+	}
+	return p
+}()
 
 // unfold makes the exact number of a negative integer the unsigned one that its producer folded.
 func (e *exact) unfold(v wire.Value) error {

@@ -1,6 +1,7 @@
 package coerce_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -306,4 +307,24 @@ var texts = []form{
 	{value: `{"a": [1, 2.0]}`, cell: `{"a": [1, 2.0]}`},
 	{value: `"AQA="`, cell: "AQA="},
 	{value: `"AQA="`, refused: "bytes do not fit string", typ: bytesType},
+}
+
+// Behind twenty zeros a decimal is none of those that are read the short way.
+func TestShortDecimalsAreReadAsLongOnes(t *testing.T) {
+	t.Parallel()
+	for _, typ := range []iceberg.DecimalType{iceberg.DecimalTypeOf(9, 2), iceberg.DecimalTypeOf(18, 0), iceberg.DecimalTypeOf(18, 18), iceberg.DecimalTypeOf(38, 10)} {
+		s := table(t, typ)
+		for _, digits := range []string{
+			"0", "1", "1.5", "1.50", "1.500", "1.505", "1.2.3", "1..2", "1.", "1x", "1.x", "0.01", "9999999.99", "10000000.00", "9999999", "10000000",
+			"999999999999999999", "99999999.9999999999", "0.999999999999999999", "1.000000000000000000", "99999999999999999", "1 ", "1e2", "1-2", "1.-2",
+		} {
+			for _, sign := range []string{"", "-"} {
+				short, refused := put(t, s, plain(), `"`+sign+digits+`"`, "")
+				long, wanted := put(t, s, plain(), `"`+sign+"00000000000000000000"+digits+`"`, "")
+				if fmt.Sprint(refused) != fmt.Sprint(wanted) || fmt.Sprint(short.Columns()) != fmt.Sprint(long.Columns()) {
+					t.Errorf("%s%s in %s: %v %v, want %v %v", sign, digits, typ, short.Columns(), refused, long.Columns(), wanted)
+				}
+			}
+		}
+	}
 }

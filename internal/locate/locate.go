@@ -47,8 +47,9 @@ func (s *Snapshot) Find(ctx context.Context, store tablefile.Store, schema *rows
 		return nil, err
 	}
 	var files []File
+	n := 0
 	for i, hits := range found {
-		if len(hits) > 0 {
+		if n += len(hits); len(hits) > 0 {
 			files = append(files, s.Data[i])
 			out.Files[s.Data[i].FilePath()] = s.Data[i]
 		}
@@ -56,6 +57,7 @@ func (s *Snapshot) Find(ctx context.Context, store tablefile.Store, schema *rows
 	if out.Deleted, err = s.Deletions(ctx, store, files); err != nil {
 		return nil, err
 	}
+	out.Hits = make([]Hit, 0, n)
 	for i, hits := range found {
 		deleted := out.Deleted[s.Data[i].FilePath()]
 		for _, h := range hits {
@@ -100,7 +102,7 @@ func (s *Snapshot) lookup(store tablefile.Store, schema *rows.Schema, keys *rows
 		l.fields, types = append(l.fields, f), append(types, f.Type)
 		l.kind += fmt.Sprintf(" %d %s", f.ID, f.Type)
 	}
-	l.ids = rows.NewIDs(types...)
+	l.ids, l.wanted = rows.NewIDs(types...), make([]wanted, 0, keys.Len())
 	for k := range rows.Key(keys.Len()) {
 		id := l.ids.Of(keys, k)
 		l.wanted = append(l.wanted, wanted{hash(id), id, k})

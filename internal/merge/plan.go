@@ -45,7 +45,7 @@ const (
 
 // Make plans a batch.
 func Make(b *rows.Batch) Plan {
-	p := Plan{Batch: b}
+	p := Plan{Batch: b, Effects: make([]Effect, 0, b.Keys.Len())}
 	at := make([]int32, b.Keys.Len()) // 1 + index of the key's effect
 	for _, e := range b.Entries {
 		top := int32(0)

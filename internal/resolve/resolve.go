@@ -57,7 +57,7 @@ func (o *Outcome) Changes() bool {
 // Settle resolves a plan with the live rows of its keys. Settling it again against the result writes the same
 // rows once more: the table stays equal.
 func Settle(p merge.Plan, found *locate.Found) *Outcome {
-	o := &Outcome{Batch: p.Batch, Found: found}
+	o := &Outcome{Batch: p.Batch, Found: found, Keys: make([]rows.Key, 0, len(p.Effects)), Write: make([]Row, 0, len(p.Effects))}
 	old := make([]*locate.Hit, p.Batch.Keys.Len())
 	for i, h := range found.Hits {
 		if old[h.Key] == nil {

@@ -29,6 +29,7 @@ type Batch struct {
 	Entries []Entry
 
 	rows     int
+	reserved int            // changes
 	kept     []map[int]bool // by column: the rows whose cell is kept
 	must     map[int]int    // by row: a column that has to be kept
 	builders []array.Builder
@@ -51,8 +52,25 @@ func NewBatch(s *Schema) *Batch {
 func (b *Batch) Reserve(n int) {
 	b.Entries = slices.Grow(b.Entries, n)
 	b.Keys.reserve(n)
+	b.reserved = n
 	for _, builder := range b.builders {
 		builder.Reserve(n)
+	}
+}
+
+// sampled is the number of rows that tell how long the texts of a column are, mostLikely the bytes that are believed of the rest.
+const sampled, mostLikely = 256, 8 << 20
+
+// reserveTexts makes room for the texts and bytes of the rows to come, which are taken to be as long as those that are there. Else
+// they are copied each time that a column has doubled.
+func (b *Batch) reserveTexts() {
+	for _, builder := range b.builders {
+		if texts, ok := builder.(interface {
+			DataLen() int
+			ReserveData(n int)
+		}); ok {
+			texts.ReserveData(min(texts.DataLen()/b.rows*(b.reserved-b.rows)*9/8, mostLikely))
+		}
 	}
 }
 
@@ -77,6 +95,9 @@ func (b *Batch) put(e Entry, cells []Cell) {
 	e.Row = b.rows
 	b.Entries = append(b.Entries, e)
 	b.rows++
+	if b.rows == sampled && b.reserved > sampled {
+		b.reserveTexts()
+	}
 }
 
 func (b *Batch) keep(column int, k Kept) {

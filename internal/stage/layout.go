@@ -21,11 +21,13 @@ type Layout struct {
 	modes         map[int]mode // of statistics, by field id
 }
 
-// Iceberg's defaults, but for pages: small ones let a reader after single rows fetch little.
+// Iceberg's defaults, but for pages: small ones let a reader after single rows fetch little. A page that fits a block of zstd,
+// 128 KB, is compressed without a window: the last batch of values may go past the size.
 const (
 	defaultTargetSize = 512 << 20
 	defaultGroupSize  = 128 << 20
-	defaultPageSize   = 128 << 10
+	defaultPageSize   = 112 << 10
+	pageBatch         = 256
 	defaultDictSize   = 2 << 20
 	defaultBloomSize  = 1 << 20
 	fastZstd          = 1 // a level of zstd: files of a few rows are written again soon
@@ -53,6 +55,7 @@ func NewLayout(properties map[string]string, schema *iceberg.Schema, always []in
 		parquet.WithCompression(codec),
 		parquet.WithDataPageSize(r.positive("write.parquet.page-size-bytes", defaultPageSize)),
 		parquet.WithDictionaryPageSizeLimit(r.positive("write.parquet.dict-size-bytes", defaultDictSize)),
+		parquet.WithBatchSize(pageBatch),
 		parquet.WithPageIndexEnabled(true),
 		parquet.WithStoreDecimalAsInteger(true), // as the Iceberg spec wants them
 		parquet.WithCreatedBy("frazil"),

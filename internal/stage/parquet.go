@@ -39,10 +39,14 @@ func (w *writer) build(f parquetFile, spec iceberg.PartitionSpec, content iceber
 	return newMetrics(meta, f).describe(b), nil
 }
 
+// usualRatio is how many times as long as a file its rows are, of most files at least.
+const usualRatio = 3
+
 // encode returns a Parquet file's bytes and its footer.
 func encode(f parquetFile, l Layout) ([]byte, *metadata.FileMetaData, error) {
 	batch := array.NewRecordBatch(f.schema, f.columns, int64(f.columns[0].Len()))
 	var buf bytes.Buffer
+	buf.Grow(int(sizeOf(batch) / usualRatio))
 	out, err := pqarrow.NewFileWriter(f.schema, &buf, parquet.NewWriterProperties(l.parquet(batch)...), pqarrow.DefaultWriterProps())
 	if err != nil {
 		return nil, nil, err

@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
@@ -28,7 +30,7 @@ type pick struct {
 }
 
 func newPile(o *resolve.Outcome) *pile {
-	p := &pile{chunks: [][]arrow.Array{o.Batch.Columns()}, rows: int64(o.Batch.Columns()[0].Len())}
+	p := &pile{chunks: [][]arrow.Array{o.Batch.Columns()}, rows: int64(o.Batch.Columns()[0].Len()), picks: make([]pick, 0, len(o.Write))}
 	for _, r := range o.Write {
 		p.lineage = p.lineage || r.ID != locate.NoID
 		index := int64(r.Index)
@@ -45,6 +47,7 @@ func (p *pile) add(f locate.File, r *tablefile.FileRows, dead func(pos int64) bo
 	base := p.rows
 	p.chunks = append(p.chunks, r.Columns)
 	p.rows += f.Count()
+	p.picks = slices.Grow(p.picks, int(f.Count()))
 	first := f.FirstRowID()
 	for pos := range f.Count() {
 		if dead(pos) {

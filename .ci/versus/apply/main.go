@@ -136,7 +136,7 @@ func frazil(c *config.Config, offset int64) (func(context.Context, string) error
 		if err != nil {
 			return err
 		}
-		var records []kafka.Record
+		records := make([]kafka.Record, 0, bytes.Count(text, []byte("\n"))/2)
 		for len(text) > 0 {
 			r := kafka.Record{Part: part, Offset: offset, Time: 1767225600000 + offset}
 			offset++
