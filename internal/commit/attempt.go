@@ -25,6 +25,8 @@ type Attempt struct {
 	Snapshot int64 // its id
 	Objects  []stage.Object
 	Care     stage.Tally // of the table's data files
+	// Refused: it is proven that the attempt never will land; what it uploaded is deleted.
+	Refused bool
 
 	table        *table.Table
 	parent       *int64 // the snapshot that it builds on
@@ -70,7 +72,10 @@ func New(base Base, files *stage.Files, move ledger.Move, now time.Time) (*Attem
 			a.requirements = append(a.requirements, table.AssertLastAssignedPartitionID(*last))
 		}
 	}
-	a.updates = append(a.updates, table.NewSetPropertiesUpdate(properties), table.NewAddSnapshotUpdate(snapshot), a.moveMain(meta))
+	if len(properties) > 0 {
+		a.updates = append(a.updates, table.NewSetPropertiesUpdate(properties))
+	}
+	a.updates = append(a.updates, table.NewAddSnapshotUpdate(snapshot), a.moveMain(meta))
 	return a, nil
 }
 

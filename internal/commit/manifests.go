@@ -17,6 +17,7 @@ type manifests struct {
 	base Base
 	id   string // in the names of its files
 	gone map[place]bool
+	kept map[string]int64 // the sequence numbers of added files that keep one
 	list []iceberg.ManifestFile
 }
 
@@ -27,12 +28,17 @@ func (a *Attempt) manifestList(base Base, files *stage.Files, sequence int64) (p
 	if err != nil {
 		return "", nil, err
 	}
-	m := &manifests{Attempt: a, base: base, id: uuid.NewString(), gone: map[place]bool{}}
+	m := &manifests{Attempt: a, base: base, id: uuid.NewString(), gone: map[place]bool{}, kept: files.Sequences}
 	for _, f := range files.Removed {
 		m.gone[placeOf(f)] = true
 	}
 	for _, h := range heaps(base.Live, files) {
-		if err := m.add(h, how); err != nil {
+		if files.Gather {
+			err = m.gather(h, how)
+		} else {
+			err = m.add(h, how)
+		}
+		if err != nil {
 			return "", nil, err
 		}
 	}
@@ -81,8 +87,12 @@ func placeOf(f iceberg.DataFile) place {
 // fill writes the entries of a manifest: added files, and what others list, their removed files marked as deleted by this
 // snapshot. Added files come first: rows without an id get theirs in this order, whatever a reader thinks of the others.
 func (m *manifests) fill(w *iceberg.ManifestWriter, added []iceberg.DataFile, olds []locate.Manifest) error {
-	for _, f := range added { // without a sequence number: the catalog's commit gives it
-		if err := w.Add(iceberg.NewManifestEntry(iceberg.EntryStatusADDED, &m.Snapshot, nil, nil, f)); err != nil {
+	for _, f := range added { // without a sequence number, unless it keeps one: the catalog's commit gives it
+		var sequence *int64
+		if s, ok := m.kept[f.FilePath()]; ok {
+			sequence = &s
+		}
+		if err := w.Add(iceberg.NewManifestEntry(iceberg.EntryStatusADDED, &m.Snapshot, sequence, nil, f)); err != nil {
 			return err
 		}
 	}

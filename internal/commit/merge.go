@@ -95,3 +95,54 @@ func (h *heap) merge(how stage.Merging) (together, alone, stay []locate.Manifest
 	}
 	return together, alone, stay
 }
+
+// Scattered reports whether some kind of manifests is so many small ones that they should be gathered.
+func Scattered(live *locate.Snapshot, how stage.Merging) bool {
+	if how.Off {
+		return false
+	}
+	for _, h := range heaps(live, &stage.Files{}) {
+		small := 0
+		for _, m := range h.others {
+			if m.Length() < how.Target/2 {
+				small++
+			}
+		}
+		if small >= 3*how.Levels.Many {
+			return true
+		}
+	}
+	return false
+}
+
+// gather writes a heap's small manifests again, as few.
+func (m *manifests) gather(h *heap, how stage.Merging) error {
+	var together []locate.Manifest
+	size := int64(0)
+	flush := func() error {
+		switch len(together) {
+		case 0:
+		case 1:
+			m.list = append(m.list, together[0].ManifestFile)
+		default:
+			if err := m.write(h.kind, nil, together...); err != nil {
+				return err
+			}
+		}
+		together, size = nil, 0
+		return nil
+	}
+	for _, old := range h.others {
+		if old.Length() >= how.Target/2 {
+			m.list = append(m.list, old.ManifestFile)
+			continue
+		}
+		if size+old.Length() > how.Target {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		together, size = append(together, old), size+old.Length()
+	}
+	return flush()
+}

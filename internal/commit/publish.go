@@ -136,6 +136,7 @@ func (a *Attempt) refusedBy(meta table.Metadata) bool {
 // discard deletes the files of a rejected attempt. What it cannot delete the orphan sweep will: stores may
 // refuse deletes (S3 Tables does).
 func (a *Attempt) discard(ctx context.Context, s Store) {
+	a.Refused = true
 	for _, o := range a.Objects {
 		_ = s.Delete(ctx, o.Path)
 	}

@@ -59,6 +59,8 @@ func summarize(live *locate.Snapshot, files *stage.Files) *table.Summary {
 
 func operation(files *stage.Files) table.Operation {
 	switch {
+	case files.Replaces:
+		return table.OpReplace
 	case len(files.Deletes)+len(files.Removed) == 0:
 		return table.OpAppend
 	case len(files.Data) == 0:

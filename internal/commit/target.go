@@ -80,6 +80,14 @@ func (b Base) Target(key []int) (stage.Target, error) {
 	return t, err
 }
 
+// Writable refuses tables that frazil would write wrongly.
+func Writable(m table.Metadata) error {
+	if v := m.Version(); v != 2 && v != 3 {
+		return fmt.Errorf("its format version is %d; only 2 and 3 are written (its owner can upgrade it)", v)
+	}
+	return nil
+}
+
 // global is the table's spec without partitions, or one that it could have.
 func global(m table.Metadata) iceberg.PartitionSpec {
 	next := 0

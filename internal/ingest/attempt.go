@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"github.com/frazil/frazil/internal/coerce"
@@ -57,7 +56,7 @@ func (t *target) commit(ctx context.Context) error {
 // now, and its schema may be another one.
 func (t *target) again(ctx context.Context, n int, attempt time.Duration) error {
 	if t.fresh {
-		if err := pause(ctx, n, attempt); err != nil {
+		if err := commit.Pause(ctx, n, attempt); err != nil {
 			return err
 		}
 	}
@@ -73,18 +72,6 @@ func (t *target) again(ctx context.Context, n int, attempt time.Duration) error 
 		return err
 	}
 	return t.rejudge()
-}
-
-// pause lets writers that met once not meet again: each waits a part of the time that an attempt takes, or of some of them
-// once it has lost more often. Of writers that never rest one always wins, so to wait for long would be to starve.
-func pause(ctx context.Context, n int, attempt time.Duration) error {
-	const most = 4
-	select {
-	case <-time.After(rand.N(max(attempt, time.Millisecond) * time.Duration(min(n, most)))):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // attempt plans, locates, stages and commits on the current head. It reports false when there was nothing to do

@@ -49,7 +49,7 @@ func (p *Pipeline) MoveLedger(ctx context.Context, table config.Table, move func
 		if !errors.Is(last, commit.ErrRejected) && !errors.Is(last, commit.ErrUnknown) {
 			return last
 		}
-		if err := pause(ctx, n+1, t.now().Sub(began)); err != nil {
+		if err := commit.Pause(ctx, n+1, t.now().Sub(began)); err != nil {
 			return errors.Join(err, last)
 		}
 	}

@@ -86,7 +86,7 @@ func (t *target) load(ctx context.Context) error {
 
 // use makes a table's state the head.
 func (t *target) use(head *table.Table) (err error) {
-	if err := writable(head.Metadata()); err != nil {
+	if err := commit.Writable(head.Metadata()); err != nil {
 		return err
 	}
 	before := t.ledger
@@ -95,14 +95,6 @@ func (t *target) use(head *table.Table) (err error) {
 	}
 	t.rewind(before)
 	t.head = head
-	return nil
-}
-
-// writable refuses tables that frazil would write wrongly.
-func writable(m table.Metadata) error {
-	if v := m.Version(); v != 2 && v != 3 {
-		return fmt.Errorf("its format version is %d; only 2 and 3 are written (its owner can upgrade it)", v)
-	}
 	return nil
 }
 

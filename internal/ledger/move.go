@@ -40,12 +40,13 @@ func (s Spans) Newest() (newest int64) {
 type Move struct {
 	topics map[string]*Topic // by property name; those that change
 	spans  Spans             // what it goes by
+	held   map[string]*Topic // by property name: what a snapshot that changes no row notes of the others
 }
 
 // Advance makes the ledger cover a delivery too. What a roll-back has set back it writes down: later the snapshots that prove
 // the roll-back may not be at hand any more.
 func (l *Ledger) Advance(delivery Spans) (Move, error) {
-	m := Move{map[string]*Topic{}, delivery}
+	m := Move{topics: map[string]*Topic{}, spans: delivery}
 	for _, t := range l.setBack {
 		m.topic(l, t.Source, t.Name)
 	}
@@ -77,7 +78,7 @@ func (m Mark) settled() Mark {
 // records below that are older are skipped, and what a roll-back took out of the table below them is given up. The other
 // partitions keep theirs. The cluster is forgotten, which the owner may have replaced.
 func (l *Ledger) Set(source, topic string, next map[int32]int64, now int64) (Move, error) {
-	m := Move{map[string]*Topic{}, Spans{}}
+	m := Move{topics: map[string]*Topic{}, spans: Spans{}}
 	t := m.topic(l, source, topic)
 	t.Cluster = ""
 	for n, offset := range next {
@@ -90,7 +91,7 @@ func (l *Ledger) Set(source, topic string, next map[int32]int64, now int64) (Mov
 // Accept gives up what a roll-back took out of the table, as of now (milliseconds since 1970): the next offsets are what
 // they were before it.
 func (l *Ledger) Accept(now int64) Move {
-	m := Move{map[string]*Topic{}, Spans{}}
+	m := Move{topics: map[string]*Topic{}, spans: Spans{}}
 	for _, was := range l.topics {
 		for n, mark := range was.Marks {
 			if mark.Lost.To <= mark.Next {
@@ -98,6 +99,21 @@ func (l *Ledger) Accept(now int64) Move {
 			}
 			m.topic(l, was.Source, was.Name).Marks[n] = Mark{Next: mark.Lost.To, Time: now}
 			m.spans[kafka.Partition{Source: was.Source, Topic: was.Name, Number: n}] = Span{From: mark.Next, Next: mark.Lost.To, Time: now}
+		}
+	}
+	return m
+}
+
+// Stay is the move of a snapshot that holds the rows of the one before it. Its summary has a copy of the ledger, so that the
+// table can be rolled back to it when those before it are gone; its properties change only where a roll-back has set them back.
+func (l *Ledger) Stay() Move {
+	m := Move{topics: map[string]*Topic{}, spans: Spans{}, held: map[string]*Topic{}}
+	for _, t := range l.setBack {
+		m.topic(l, t.Source, t.Name)
+	}
+	for name, t := range l.topics {
+		if m.topics[name] == nil {
+			m.held[name] = t
 		}
 	}
 	return m
@@ -154,6 +170,10 @@ const moved = "frazil.delivered."
 // Summary is what a snapshot's summary keeps of the move: a copy of its properties where they are small, else the ranges
 // that it goes by. After a roll-back the ledger is found again by it.
 func (m Move) Summary(properties map[string]string) map[string]string {
+	properties = maps.Clone(properties)
+	for name, t := range m.held {
+		properties[name] = t.text(t.Snapshot, t.Sequence)
+	}
 	size := 0
 	for name, text := range properties {
 		size += len(name) + len(text)

@@ -37,21 +37,25 @@ func (d Deleted) Has(pos int64) bool {
 // Deletions gathers what the snapshot's deletes say of some data files, by their paths. Every delete file that may concern
 // one of them is read once.
 func (s *Snapshot) Deletions(ctx context.Context, store tablefile.Store, files []File) (map[string]Deleted, error) {
-	out := map[string]Deleted{}
-	if len(files) == 0 || len(s.Deletes)+len(s.Equality) == 0 {
-		return out, nil
+	c := s.collector(store, files)
+	if err := c.byPosition(ctx); err != nil {
+		return nil, err
 	}
-	c := &collector{snapshot: s, store: store, files: map[string]File{}, out: out}
+	return c.out, c.equality(ctx)
+}
+
+// ByPosition is Deletions without those by equality, which have data files read.
+func (s *Snapshot) ByPosition(ctx context.Context, store tablefile.Store, files []File) (map[string]Deleted, error) {
+	c := s.collector(store, files)
+	return c.out, c.byPosition(ctx)
+}
+
+func (s *Snapshot) collector(store tablefile.Store, files []File) *collector {
+	c := &collector{snapshot: s, store: store, files: map[string]File{}, out: map[string]Deleted{}}
 	for _, f := range files {
 		c.files[f.FilePath()] = f
 	}
-	if err := c.vectors(ctx); err != nil {
-		return nil, err
-	}
-	if err := c.positions(ctx); err != nil {
-		return nil, err
-	}
-	return out, c.equality(ctx)
+	return c
 }
 
 // collector gathers the deletes of some data files.
@@ -70,6 +74,16 @@ func (c *collector) change(path string, do func(*Deleted)) {
 	d := c.out[path]
 	do(&d)
 	c.out[path] = d
+}
+
+func (c *collector) byPosition(ctx context.Context) error {
+	if len(c.files) == 0 {
+		return nil
+	}
+	if err := c.vectors(ctx); err != nil {
+		return err
+	}
+	return c.positions(ctx)
 }
 
 // vectors reads the deletion vectors of the files.
@@ -238,7 +252,7 @@ func (c *collector) equality(ctx context.Context) error {
 	for path, data := range c.files {
 		sets := map[string]*equals{}
 		for _, e := range c.snapshot.Equality {
-			if e.Sequence <= data.Sequence || !c.snapshot.global(e) && e.PartitionKey() != data.PartitionKey() {
+			if e.Sequence <= data.Sequence || !c.snapshot.Global(e) && e.PartitionKey() != data.PartitionKey() {
 				continue
 			}
 			if err := c.read(ctx, e, sets); err != nil {

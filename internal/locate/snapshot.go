@@ -209,8 +209,8 @@ func (s *Snapshot) field(id int) (tablefile.Field, error) {
 	return tablefile.Field{}, fmt.Errorf("no schema of the table has a column of id %d", id)
 }
 
-// global reports whether a delete file speaks of all partitions: it is written by a spec without any.
-func (s *Snapshot) global(f File) bool {
+// Global reports whether an equality-delete file speaks of all partitions: it is written by a spec without any.
+func (s *Snapshot) Global(f File) bool {
 	i := slices.IndexFunc(s.Table.Specs, func(spec iceberg.PartitionSpec) bool { return spec.ID() == int(f.SpecID()) })
 	return i < 0 || s.Table.Specs[i].IsUnpartitioned()
 }

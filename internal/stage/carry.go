@@ -116,7 +116,11 @@ func (w *writer) tally(files []*state) {
 
 // carry puts the live rows of the carried files on the pile. One that cannot be read stays, unless it must be carried.
 func (w *writer) carry(p *pile, files []*state) error {
-	deleted := w.deletions(files)
+	return w.put(p, files, w.deletions(files))
+}
+
+// put puts them there, by what is known of their dead rows.
+func (w *writer) put(p *pile, files []*state, deleted map[string]locate.Deleted) error {
 	var chosen []*state
 	for _, f := range files {
 		if f.fate == carried {

@@ -68,6 +68,15 @@ func NewLayout(properties map[string]string, schema *iceberg.Schema, always []in
 	return l, r.err
 }
 
+// TargetSize is how large data files may be.
+func (l Layout) TargetSize() int64 { return l.targetSize }
+
+// Sized is the layout with another target size.
+func (l Layout) Sized(target int64) Layout {
+	l.targetSize = target
+	return l
+}
+
 // parquet is the settings for a file with these rows.
 func (l Layout) parquet(batch arrow.RecordBatch) []parquet.WriterProperty {
 	out := l.writer

@@ -113,7 +113,9 @@ func (w *writer) addGroup(p *pile, partition map[int]any, picks []pick) error {
 		b.SortOrderID(w.target.Sort.ID)
 	}
 	w.Data = append(w.Data, b.Build())
-	w.Fingerprints[f.path] = p.fingerprints(picks)
+	if w.Fingerprints != nil {
+		w.Fingerprints[f.path] = p.fingerprints(picks)
+	}
 	return nil
 }
 

@@ -70,16 +70,20 @@ type Files struct {
 	// Fingerprints are those of the rows of the data files, by path.
 	Fingerprints map[string][]rows.Fingerprint
 	Care         Tally
+
+	// Replaces says that the table has the same rows afterwards. Sequences are then those of data files that keep an older
+	// sequence number than the commit's, by path: newer equality deletes speak of their rows.
+	Replaces  bool
+	Sequences map[string]int64
+	// Gather has the table's small manifests become few.
+	Gather bool
 }
 
 // Write builds the files of an outcome against the snapshot that it was settled with. Every call names its files anew: an
 // attempt whose fate is unknown never shares a file with the next (P4).
 func Write(ctx context.Context, store tablefile.Store, live *locate.Snapshot, o *resolve.Outcome, e Encoding, t Target) (*Files, error) {
-	w := &writer{ctx: ctx, store: store, live: live, outcome: o, target: t, id: uuid.NewString()}
+	w := newWriter(ctx, store, live, o, t)
 	w.Fingerprints = map[string][]rows.Fingerprint{}
-	if slices.ContainsFunc(t.Sort.Fields, func(f OrderField) bool { return unknown(f.Transform) }) {
-		w.target.Sort = Order{} // no promise to anybody: rows stay as they come, and files claim no order
-	}
 	p := newPile(o)
 	err := w.lay(p)
 	switch {
@@ -109,6 +113,13 @@ type writer struct {
 	id      string // of the attempt, in the names of its files
 	named   int
 	gone    map[string]bool // paths of the files that are taken out of the table
+}
+
+func newWriter(ctx context.Context, store tablefile.Store, live *locate.Snapshot, o *resolve.Outcome, t Target) *writer {
+	if slices.ContainsFunc(t.Sort.Fields, func(f OrderField) bool { return unknown(f.Transform) }) {
+		t.Sort = Order{} // no promise to anybody: rows stay as they come, and files claim no order
+	}
+	return &writer{ctx: ctx, store: store, live: live, outcome: o, target: t, id: uuid.NewString()}
 }
 
 // name makes a name for a file in the given folder of a partition.

@@ -46,6 +46,7 @@ func (a *Auditor) ledger(meta table.Metadata, r *Report) (map[string]int64, erro
 		if !byFrazil(&s) {
 			continue
 		}
+		stays := s.Summary.Operation == table.OpReplace // the same rows, and the same ledger
 		copied, _, err := marks(s.Summary.Properties)
 		if err != nil {
 			return nil, fmt.Errorf("snapshot %d: %w", s.SnapshotID, err)
@@ -57,7 +58,10 @@ func (a *Auditor) ledger(meta table.Metadata, r *Report) (map[string]int64, erro
 			}
 			forward = forward || next > at[p]
 		}
-		if !forward {
+		switch {
+		case forward && stays && len(at) > 0:
+			r.add("snapshot %d replaces files and moves the ledger", s.SnapshotID)
+		case !forward && !stays:
 			r.add("snapshot %d applies what was applied", s.SnapshotID)
 		}
 		maps.Copy(at, copied)
