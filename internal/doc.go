@@ -91,6 +91,8 @@ One delivery flows down one line; imports go downwards only. Package ingest alon
 	                           ├─> commit              files and ledger to one snapshot
 	                           └─> warehouse           catalogs and the object store
 
+	functions/maintain ─> maintain ─> locate, stage, commit, warehouse: what is written again, and what goes
+
 # Packages
 
 Light packages link neither Iceberg nor Arrow; ice packages link Arrow and iceberg-go's root package; heavy ones link
@@ -122,6 +124,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	environment a function's configuration, from the environment of its process                           heavy
 	ingest      one delivery from records to snapshots; the only package that knows the flow              heavy
 	drain       reads topics from where the ledgers of their tables stand, and has ingest apply them       heavy
+	maintain    compaction, expiry, orphans; a table's health; commits of what changes no row              heavy
 	local/…     embedded broker, objects, catalog, Lambda runtime, event source, scenarios, demo, what    heavy
 	            is asked of catalogs (conformance), what owners do by hand (owner), what goes wrong (fault, soak),
 	            what is measured (shop, meter) and what looks at tables afterwards (audit);
@@ -161,7 +164,8 @@ to write the row, the row is written.
 	what an owner says of offsets       ledger/move.go, local/owner
 	what becomes of bad records         ingest/failures.go; deadletter for the form of the letters
 	create and evolve tables            a schema difference, committed by commit
-	maintain, redrive                   functions/<name> on ingest, or on stage and commit
+	upkeep of tables                    maintain: measure.go what is wrong, choose.go what is done about it; stage/compact.go
+	redrive                             functions/<name> on ingest
 	a fault for tests                   local/fault, of wrong answers of local/catalog and local/objects; never hooks in production code
 */
 package internal

@@ -26,6 +26,7 @@ type Config struct {
 	ReportFailures bool
 	Memory         Memory
 	Drain          Drain
+	Maintain       map[string]Upkeep // by table, as it is written, or *; see UpkeepOf
 }
 
 // Table names a table in a catalog.
@@ -125,6 +126,7 @@ func (d document) check(p *problems) *Config {
 		c.Routes = append(c.Routes, route)
 	}
 	c.checkPatterns(p)
+	c.upkeep(d.Maintain, p)
 	return c
 }
 

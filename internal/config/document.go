@@ -19,6 +19,8 @@ type document struct {
 	ReportFailures bool      `yaml:"report_failures"`
 	Memory         string    `yaml:"memory"`
 	Drain          drainDoc  `yaml:"drain"`
+
+	Maintain map[string]upkeepDoc `yaml:"maintain"`
 }
 
 type deadLetterDoc struct {

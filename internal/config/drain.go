@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"strconv"
 	"time"
 )
 
@@ -40,14 +39,6 @@ func (d drainDoc) check(p *problems) (out Drain) {
 			p.add("drain.commit_interval: must be a time of a second or more, as 60s or 5m")
 		}
 	}
-	if d.Bytes != "" {
-		match := memorySizes.FindStringSubmatch(d.Bytes)
-		if match == nil || match[2] == "%" {
-			p.add("drain.batch_bytes: must be a size, as 256MB")
-			return out
-		}
-		n, _ := strconv.ParseInt(match[1], 10, 64)
-		out.Bytes = n * units[match[2]]
-	}
+	out.Bytes = p.size(d.Bytes, "", "drain.batch_bytes")
 	return out
 }

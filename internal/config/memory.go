@@ -32,6 +32,9 @@ func (m Memory) process() int64 {
 	return m.Process
 }
 
+// Pile is the bytes that rows may take which are read to be written again. They are there three times for a while.
+func (m Memory) Pile() int64 { return m.process() / 10 }
+
 var memorySizes = regexp.MustCompile(`^([1-9][0-9]{0,8})(%|[KMG]B)$`)
 
 var units = map[string]int64{"KB": 1000, "MB": 1000 * 1000, "GB": 1000 * 1000 * 1000}

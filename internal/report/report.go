@@ -48,6 +48,25 @@ func UnknownOutcomes(n int) Metric { return count("unknown_outcomes", n) } // co
 func Holes(n int) Metric           { return count("holes", n) }            // offsets that were not delivered, each run of them once
 func Failed(n int) Metric          { return count("failed", n) }           // deliveries that a table did not take
 
+// The metrics of a table's health, which say what its readers pay.
+
+func DataFiles(n int) Metric      { return count("data_files", n) }
+func SmallFiles(n int) Metric     { return count("small_files", n) } // data files far below the target size
+func DeleteFiles(n int) Metric    { return count("delete_files", n) }
+func DeleteOpenings(n int) Metric { return count("delete_openings", n) } // delete files that a reader opens, for each data file anew
+func Manifests(n int) Metric      { return count("manifests", n) }
+func MetadataSize(n int64) Metric { return Metric{"metadata_bytes", "Bytes", n} }
+func DeadRows(n int64) Metric     { return Metric{"dead_rows_percent", "Percent", n} }
+func ScanCost(n int64) Metric     { return Metric{"scan_cost_percent", "Percent", n} } // of that of the compacted table
+
+// The metrics of a run of maintain.
+
+func Compacted(n int) Metric              { return count("files_compacted", n) } // data files that were written again
+func Expired(n int) Metric                { return count("snapshots_expired", n) }
+func FilesDeleted(n int) Metric           { return count("files_deleted", n) }
+func Orphans(n int) Metric                { return count("orphan_files", n) }
+func MaintainTime(d time.Duration) Metric { return milliseconds("maintain_ms", d) }
+
 func count(name string, n int) Metric { return Metric{name, "Count", int64(n)} }
 
 func milliseconds(name string, d time.Duration) Metric {

@@ -91,5 +91,5 @@ func (s *Store) Delete(ctx context.Context, path string) error {
 		return err
 	}
 	_, err = s.s3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: bucket, Key: key})
-	return err
+	return cannot(err)
 }

@@ -1,0 +1,51 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/frazil/frazil/internal/config"
+	"github.com/google/go-cmp/cmp"
+)
+
+const oneTable = "catalogs: {main: {uri: \"http://c\"}}\nroutes: [{topics: [a], format: flat, table: \"main:n.a\"}, {topics: [b], format: flat, table: \"main:n.b\"}]\n"
+
+func TestMaintain(t *testing.T) {
+	t.Parallel()
+	c, err := config.Parse([]byte(oneTable + `maintain: {"main:n.a": {compact: {target: 64MB, dead: 25%, files: 3}, expire: {older_than: 2d, keep: 7}, orphans: {older_than: 36h, delete: true},
+  budget: {bytes: 2GB, time: 90s}}, "*": {compact: {}, expire: {}, orphans: {}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for table, want := range map[string]config.Upkeep{
+		"a": {
+			Compact: &config.Compact{Target: 64_000_000, Dead: 25, Files: 3}, Expire: &config.Expire{OlderThan: 48 * time.Hour, Keep: 7},
+			Orphans: &config.Orphans{OlderThan: 36 * time.Hour, Delete: true}, Bytes: 2_000_000_000, Time: 90 * time.Second,
+		},
+		"b": {
+			Compact: &config.Compact{Dead: 10, Files: 5}, Expire: &config.Expire{}, Orphans: &config.Orphans{OlderThan: 72 * time.Hour},
+			Bytes: 1_000_000_000, Time: 5 * time.Minute,
+		},
+	} {
+		got, ok := c.UpkeepOf(config.Table{Catalog: "main", Path: []string{"n", table}})
+		if diff := cmp.Diff(want, got); diff != "" || !ok {
+			t.Errorf("%s: %s", table, diff)
+		}
+	}
+}
+
+func TestMaintainIsRefusedWithAllItsProblems(t *testing.T) {
+	t.Parallel()
+	_, err := config.Parse([]byte(oneTable + `maintain: {"main:n.c": {compact: {}}, "main:n.b": {}, "main:n.a": {compact: {target: 5%, dead: 101%, files: 1}, expire: {older_than: 5m, keep: 0},
+  orphans: {older_than: 23h}, budget: {bytes: much, time: 1ms}, vacuum: {}}}`))
+	for _, want := range []string{
+		"unknown key vacuum", "maintain.main:n.c: no route", "maintain.main:n.b: it says nothing", "compact.target: must be a size", "compact.dead: must be 100%", "compact.files: must be 2",
+		"expire.older_than: must be a time of 1h or more", "expire.keep: must be 1", "orphans.older_than: must be a time of 1d or more", "budget.bytes: must be a size",
+		"budget.time: must be a time of 1s",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no word of %q in %v", want, err)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package maintain_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/objectio"
+)
+
+func TestSmallFilesBecomeOneAndDeletesGo(t *testing.T) {
+	t.Parallel()
+	for _, version := range []int{2, 3} {
+		for _, deletes := range []string{"position", "equality", "rewrite"} {
+			t.Run(fmt.Sprint(deletes, version), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, orders(version, nil), deletes, "{compact: {}}")
+				for id := range 9 {
+					w.put(1, id+1)
+				}
+				w.put(2, 1, 2, -3)
+				var before []string
+				if version == 3 {
+					before = w.lineage()
+				}
+				w.run()
+				w.wantRows("1=2", "2=2", "4=1", "5=1", "6=1", "7=1", "8=1", "9=1")
+				w.wantFiles(1, 0)
+				if w.operation() != table.OpReplace {
+					t.Errorf("the snapshot is an %s", w.operation())
+				}
+				if version == 3 && !slices.Equal(w.lineage(), before) {
+					t.Errorf("row lineage: %s, was %s", w.lineage(), before)
+				}
+				n := w.snapshots()
+				w.run()
+				if w.snapshots() != n {
+					t.Error("it compacted what was compact")
+				}
+				w.put(3, 1, 20) // the writer goes on, from the ledger that was
+				w.wantRows("1=3", "2=2", "4=1", "5=1", "6=1", "7=1", "8=1", "9=1", "20=3")
+			})
+		}
+	}
+}
+
+func TestFewSmallFilesWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, orders(2, nil), "position", "{compact: {}}")
+	for id := range 4 {
+		w.put(1, id+1)
+	}
+	w.run()
+	w.wantFiles(4, 0)
+}
+
+func TestFilesOfAPastSpecGoToTodaysPartitions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, orders(2, nil), "position", "{compact: {}}")
+	for id := range 5 {
+		w.put(1, id+1, id+11)
+	}
+	w.must(w.lake.Repartition(t.Context(), name, []string{"truncate(10, id)"}))
+	w.run()
+	w.wantRows("1=1", "2=1", "3=1", "4=1", "5=1", "11=1", "12=1", "13=1", "14=1", "15=1")
+	w.wantFiles(2, 0)
+}
+
+// TestAChangeMeanwhileIsNotLost has a writer commit between the reading of files and the commit of what was made of them.
+func TestAChangeMeanwhileIsNotLost(t *testing.T) {
+	t.Parallel()
+	for _, version := range []int{2, 3} {
+		for _, deletes := range []string{"position", "equality", "rewrite"} {
+			t.Run(fmt.Sprint(deletes, version), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, orders(version, nil), deletes, "{compact: {}}")
+				for id := range 6 {
+					w.put(1, id+1)
+				}
+				w.beforeCommit(func() { w.put(2, 1, -2, 7) })
+				w.run()
+				w.wantRows("1=2", "3=1", "4=1", "5=1", "6=1", "7=2")
+				w.beforeCommit(func() { w.put(3, 3) })
+				w.run()
+				w.wantRows("1=2", "3=3", "4=1", "5=1", "6=1", "7=2")
+				w.run()
+				w.wantRows("1=2", "3=3", "4=1", "5=1", "6=1", "7=2")
+			})
+		}
+	}
+}
+
+// TestEqualityDeletesMeanwhileSpoilNothing: what was read before them is told apart from what comes after by its sequence number.
+func TestEqualityDeletesMeanwhileSpoilNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, orders(3, nil), "equality", "{compact: {}}")
+	for id := range 6 {
+		w.put(1, id+1)
+	}
+	w.beforeCommit(func() { w.put(2, 1, -2) })
+	w.run()
+	w.wantRows("1=2", "3=1", "4=1", "5=1", "6=1")
+	if data, _, err := w.lake.Files(t.Context(), name); err != nil || data != 2 {
+		t.Errorf("%d data files, %v: what was compacted is lost", data, err)
+	}
+}
+
+func TestARollBackMeanwhileSpoilsWhatWasRead(t *testing.T) {
+	t.Parallel()
+	for _, deletes := range []string{"position", "equality"} {
+		w := newWorld(t, orders(2, nil), deletes, "{compact: {}}")
+		for id := range 6 {
+			w.put(1, id+1)
+		}
+		w.put(1, -1)
+		w.beforeCommit(func() { w.must(w.lake.Rollback(t.Context(), name, 1)) })
+		w.run()
+		w.wantRows("1=1", "2=1", "3=1", "4=1", "5=1", "6=1")
+		w.run()
+		w.wantRows("1=1", "2=1", "3=1", "4=1", "5=1", "6=1")
+	}
+}
+
+func TestAnUnknownOutcomeIsSettled(t *testing.T) {
+	t.Parallel()
+	for i, f := range []catalog.Fault{catalog.ApplyThenDrop(), catalog.ApplyThenStatus(504), catalog.Refuse(504), catalog.Refuse(409)} {
+		w := newWorld(t, orders(3, nil), "position", "{compact: {}}")
+		for id := range 6 {
+			w.put(1, id+1)
+		}
+		w.put(2, 1)
+		before := w.lineage()
+		w.parts.Catalog.SetFault(catalog.Once(catalog.OpCommitTable, func() catalog.Fault { return f }))
+		w.run()
+		w.wantFiles(1, 0)
+		if !slices.Equal(w.lineage(), before) {
+			t.Errorf("row lineage: %s, was %s", w.lineage(), before)
+		}
+		if n := len(w.objects("data")); i < 2 && n != 9 { // 7 data files, a vector and the new one
+			t.Errorf("%d files: %s", n, w.objects("data"))
+		}
+	}
+}
+
+func TestABudgetIsKeptTo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, orders(2, nil), "position", "{compact: {}, budget: {bytes: 1KB}}")
+	for id := range 6 {
+		w.put(1, id+1)
+	}
+	w.run()
+	w.wantFiles(6, 0)
+}
+
+func TestManifestsAreGathered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, orders(2, map[string]string{"frazil.care.manifests": "true"}), "position", "{compact: {files: 100}}")
+	for id := range 30 {
+		w.must(w.lake.SetProperties(t.Context(), name, map[string]string{"frazil.care.manifests": "false"}))
+		w.put(1, id+1)
+	}
+	w.must(w.lake.SetProperties(t.Context(), name, map[string]string{"frazil.care.manifests": "true"}))
+	w.run()
+	list, err := w.load().CurrentSnapshot().Manifests(objectio.New(w.parts.Objects))
+	w.must(err)
+	if len(list) != 1 {
+		t.Errorf("%d manifests", len(list))
+	}
+	w.wantFiles(30, 0)
+	w.put(2, 1)
+}

@@ -1,0 +1,90 @@
+package maintain
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+
+	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/coerce"
+	"github.com/frazil/frazil/internal/commit"
+	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/ledger"
+	"github.com/frazil/frazil/internal/locate"
+	"github.com/frazil/frazil/internal/rows"
+	"github.com/frazil/frazil/internal/stage"
+	"github.com/frazil/frazil/internal/warehouse"
+)
+
+// keeper keeps one table.
+type keeper struct {
+	*Maintain
+	name    config.Table
+	key     []string // columns; none: the table's identifier fields
+	policy  config.Upkeep
+	catalog config.Catalog
+	pile    int64 // bytes of rows that may be in memory
+	log     *slog.Logger
+	store   *warehouse.Warehouse
+	cache   *locate.Cache
+
+	// As of the last look.
+	head   *table.Table
+	live   *locate.Snapshot
+	schema *rows.Schema
+	ledger *ledger.Ledger
+}
+
+// look takes the table's head.
+func (k *keeper) look(ctx context.Context) (err error) {
+	head, err := k.store.Load(ctx, k.name.Path)
+	if err != nil {
+		return err
+	}
+	k.head = head
+	if err := commit.Writable(k.head.Metadata()); err != nil {
+		return err
+	}
+	if k.ledger, err = commit.Ledger(k.head); err != nil {
+		return err
+	}
+	if k.schema, err = rows.NewSchema(k.head.Schema(), k.key); err != nil {
+		return err
+	}
+	defaults, err := coerce.InitialDefaults(k.head.Schema())
+	if err != nil {
+		return err
+	}
+	source, err := commit.Source(k.head, defaults)
+	if err != nil {
+		return err
+	}
+	k.live, err = k.cache.Open(ctx, k.store, source)
+	return err
+}
+
+func (k *keeper) base() commit.Base { return commit.Base{Table: k.head, Live: k.live} }
+
+// target is what files are written for. The policy's target size goes before the table's.
+func (k *keeper) target() (stage.Target, error) {
+	var key []int
+	for _, i := range k.schema.Key {
+		key = append(key, k.schema.Columns[i].FieldID)
+	}
+	to, err := k.base().Target(key)
+	if c := k.policy.Compact; err == nil && c != nil && c.Target > 0 {
+		to.Layout = to.Layout.Sized(c.Target)
+	}
+	return to, err
+}
+
+// garbage reports whether the table lets files be removed that it does not need.
+func (k *keeper) garbage() bool {
+	return !strings.EqualFold(k.head.Properties()["gc.enabled"], "false")
+}
+
+// health is that of the head of the last look.
+func (k *keeper) health() (Health, error) {
+	to, err := k.target()
+	return Measure(k.live, to.Layout.TargetSize()), err
+}
