@@ -48,7 +48,7 @@ bench: build # @HELP Run the benchmarks and show their figures beside the marks 
 	{ go test -run='^$$' -bench=. -benchmem -benchtime=$(BENCHTIME) ./... && wc -c dist/*.zip dist/*/bootstrap; } | tee $(OUT) | awk -f .ci/figures.awk
 
 .PHONY: build
-build: $(foreach f,merge drain,dist/$f-arm64.zip dist/$f-amd64.zip) # @HELP Build the zips of the functions with the licences of what they link, into dist/.
+build: $(foreach f,merge drain maintain,dist/$f-arm64.zip dist/$f-amd64.zip) # @HELP Build the zips of the functions with the licences of what they link, into dist/.
 
 .PHONY: FORCE
 dist/%/bootstrap: FORCE
@@ -63,6 +63,8 @@ build-Merge:
 	GOARCH=arm64 $(FUNCTION_BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/merge
 build-Drain:
 	GOARCH=arm64 $(FUNCTION_BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/drain
+build-Maintain:
+	GOARCH=arm64 $(FUNCTION_BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/maintain
 
 .PHONY: validate
 validate: $(CACHE)/sam.stamp # @HELP Check template.yaml: SAM's transform, cfn-lint of its result, sam build.

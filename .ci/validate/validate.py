@@ -44,6 +44,10 @@ DEPLOYMENTS = [
      {"Config": "{catalogs: {}, routes: []}", "DrainSchedule": "rate(5 minutes)", "KafkaSubnets": "subnet-0123456789abcdef0,subnet-0123456789abcdef1",
       "KafkaSecurityGroup": "sg-0123456789abcdef0"}, {"FRAZIL_CONFIG"}),
     ("drain in place of the mapping, self-managed", {"Source": "self-managed", "Config": "s3://settings/drain.yaml", "DrainSchedule": "cron(0 * * * ? *)"}, {"FRAZIL_CONFIG"}),
+    ("maintain beside merge, S3 Tables", {"Catalog": "s3tables", "Warehouse": "arn:aws:s3tables:eu-west-1:123456789012:bucket/lake",
+     "Config": "{catalogs: {}, routes: []}", "MaintainSchedule": "rate(1 hour)"}, {"FRAZIL_CONFIG"}),
+    ("maintain beside drain", {"Source": "self-managed", "Config": "s3://settings/all.yaml", "DrainSchedule": "rate(5 minutes)", "MaintainSchedule": "rate(1 hour)",
+     "DataPrefix": "warehouse/"}, {"FRAZIL_CONFIG"}),
     ("configuration document, self-managed", {"Source": "self-managed", "Config": "{catalogs: {}, routes: []}"}, {"FRAZIL_CONFIG"}),
 ]
 NOTHING = object()  # AWS::NoValue
@@ -133,7 +137,7 @@ def check(name, given, variables, folder):
 def build(folder):
     """Builds where the source is: SAM would otherwise copy all of the checkout first."""
     subprocess.run(["sam", "build", "--build-in-source", "--template", TEMPLATE, "--build-dir", folder], check=True)
-    for function in ("Merge", "Drain"):
+    for function in ("Merge", "Drain", "Maintain"):
         with open(os.path.join(folder, function, "bootstrap"), "rb") as f:
             machine, kinds = elf(f.read())
         if machine != 183:  # EM_AARCH64
