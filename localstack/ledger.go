@@ -11,12 +11,7 @@ import (
 
 // runLedger shows a table's ledger, or changes it on its owner's word.
 func runLedger(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) error {
-	at := endpoints(f)
-	file := f.String("config", "", "the `FILE` of a configuration document whose catalogs have the TABLE, [CATALOG:]NAMESPACE.NAME, of main if it names none (default: the catalog of localstack up)")
-	if err := f.Parse(args); err != nil {
-		return err
-	}
-	own, err := owner.Open(*file, *at, o.Out)
+	own, err := openOwner(o, f, args)
 	if err != nil {
 		return err
 	}
@@ -31,4 +26,27 @@ func runLedger(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet
 	}
 	f.Usage()
 	return errReported
+}
+
+// openOwner takes the flags that say where the tables are.
+func openOwner(o demo.Options, f *flag.FlagSet, args []string) (*owner.Owner, error) {
+	at := endpoints(f)
+	file := f.String("config", "", "the `FILE` of a configuration document whose catalogs have the TABLE, [CATALOG:]NAMESPACE.NAME, of main if it names none (default: the catalog of localstack up)")
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	return owner.Open(*file, *at, o.Out)
+}
+
+// runHealth shows what a table's readers pay.
+func runHealth(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) error {
+	own, err := openOwner(o, f, args)
+	switch {
+	case err != nil:
+		return err
+	case f.NArg() != 1:
+		f.Usage()
+		return errReported
+	}
+	return own.Health(ctx, f.Arg(0))
 }

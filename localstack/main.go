@@ -1,6 +1,6 @@
 // Localstack runs frazil on one machine: a demo, a stack to play with, and scenarios.
 //
-//	go run ./localstack <demo|up|produce|rows|snapshots|ledger|dead-letters|scenario|soak> [-h]
+//	go run ./localstack <demo|up|produce|rows|snapshots|health|ledger|dead-letters|scenario|soak> [-h]
 package main
 
 import (
@@ -54,6 +54,7 @@ var commands = []command{
 	{"produce", "SEED|FILE… | -topic TOPIC", "send the records of a seed (financial, orders, retail) or a scenario file, or lines KEY<TAB>VALUE", runProduce},
 	{"rows", "TABLE", "print a table's rows", show("rows")},
 	{"snapshots", "TABLE", "print a table's snapshots", show("snapshots")},
+	{"health", "TABLE", "print what a table's readers pay for its small files and deletes, and how an engine compacts it", runHealth},
 	{"ledger", "[set|accept] TABLE …", "print which offsets a table holds; set TABLE [SOURCE/]TOPIC PARTITION=OFFSET…, or accept TABLE what a roll-back took", runLedger},
 	{"dead-letters", "", "list the records that could not be applied by reason, or show one", runDeadLetters},
 	{"scenario", "FILE…", "run scenario files and say how they differ", runScenarios},

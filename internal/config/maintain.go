@@ -26,6 +26,9 @@ type Compact struct {
 	Files  int   // small ones in a partition, where they do not come to a whole one
 }
 
+// DefaultCompact is what an empty compact says.
+func DefaultCompact() Compact { return Compact{Dead: 10, Files: 5} }
+
 // Expire says which snapshots go. Zero values are for the table to say.
 type Expire struct {
 	OlderThan time.Duration
@@ -100,7 +103,9 @@ func (d upkeepDoc) check(at string, p *problems) Upkeep {
 		p.add("%s: it says nothing to do; there are compact, expire and orphans ({} for their defaults)", at)
 	}
 	if c := d.Compact; c != nil {
-		u.Compact = &Compact{Target: p.size(c.Target, "", at+".compact.target"), Dead: p.percent(c.Dead, 10, at+".compact.dead"), Files: 5}
+		compact := DefaultCompact()
+		compact.Target, compact.Dead = p.size(c.Target, "", at+".compact.target"), p.percent(c.Dead, compact.Dead, at+".compact.dead")
+		u.Compact = &compact
 		if c.Files != nil {
 			u.Compact.Files = p.atLeast(*c.Files, 2, at+".compact.files")
 		}

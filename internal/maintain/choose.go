@@ -100,16 +100,18 @@ func (c *chooser) pack(files []*file) (bins []bin) {
 // worth is what of a bin is written again. Small files that do not come to a large one wait until they are many, and one that is
 // larger than all of the others waits longer: so a row is written again seldom, however often small files come.
 func (c *chooser) worth(b bin) bin {
-	weight := int64(0)
+	weight, rows := int64(0), int64(0)
 	for _, f := range b.files {
 		b.bytes += f.FileSizeBytes()
 		weight += f.weight()
+		rows += f.Count()
 	}
 	if b.worn || !c.small(weight) && len(b.files) > 1 {
 		return b
 	}
-	for n := len(b.files) - 1; n > 0 && 2*b.files[n].weight() > weight; n-- {
-		weight -= b.files[n].weight()
+	// By rows: the bytes of a file of a few are those of its footer.
+	for n := len(b.files) - 1; n > 0 && 2*b.files[n].Count() > rows; n-- {
+		rows -= b.files[n].Count()
 		b.bytes -= b.files[n].FileSizeBytes()
 		b.files = b.files[:n]
 	}

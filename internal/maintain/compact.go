@@ -46,7 +46,7 @@ func (k *keeper) compact(ctx context.Context, l *limits, t *tally) error {
 	if k.policy.Compact == nil || k.head.CurrentSnapshot() == nil {
 		return nil
 	}
-	to, err := k.target()
+	to, _, err := k.target()
 	if err != nil {
 		return err
 	}
@@ -107,11 +107,11 @@ func (c *compaction) stage(ctx context.Context, b bin) error {
 	if len(from) == 0 {
 		return nil
 	}
-	to, err := c.target()
+	to, schema, err := c.target()
 	if err != nil {
 		return err
 	}
-	written, err := stage.Compact(ctx, c.store, c.live, from, c.schema, to)
+	written, err := stage.Compact(ctx, c.store, c.live, from, schema, to)
 	if err != nil {
 		return err
 	}

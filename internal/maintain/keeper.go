@@ -31,7 +31,6 @@ type keeper struct {
 	// As of the last look.
 	head   *table.Table
 	live   *locate.Snapshot
-	schema *rows.Schema
 	ledger *ledger.Ledger
 }
 
@@ -48,9 +47,6 @@ func (k *keeper) look(ctx context.Context) (err error) {
 	if k.ledger, err = commit.Ledger(k.head); err != nil {
 		return err
 	}
-	if k.schema, err = rows.NewSchema(k.head.Schema(), k.key); err != nil {
-		return err
-	}
 	defaults, err := coerce.InitialDefaults(k.head.Schema())
 	if err != nil {
 		return err
@@ -65,17 +61,21 @@ func (k *keeper) look(ctx context.Context) (err error) {
 
 func (k *keeper) base() commit.Base { return commit.Base{Table: k.head, Live: k.live} }
 
-// target is what files are written for. The policy's target size goes before the table's.
-func (k *keeper) target() (stage.Target, error) {
+// target is what files are written for, and the schema of their rows. The policy's target size goes before the table's.
+func (k *keeper) target() (stage.Target, *rows.Schema, error) {
+	schema, err := rows.NewSchema(k.head.Schema(), k.key)
+	if err != nil {
+		return stage.Target{}, nil, err
+	}
 	var key []int
-	for _, i := range k.schema.Key {
-		key = append(key, k.schema.Columns[i].FieldID)
+	for _, i := range schema.Key {
+		key = append(key, schema.Columns[i].FieldID)
 	}
 	to, err := k.base().Target(key)
-	if c := k.policy.Compact; err == nil && c != nil && c.Target > 0 {
+	if c := k.policy.Compact; err == nil && c.Target > 0 {
 		to.Layout = to.Layout.Sized(c.Target)
 	}
-	return to, err
+	return to, schema, err
 }
 
 // garbage reports whether the table lets files be removed that it does not need.
@@ -85,6 +85,23 @@ func (k *keeper) garbage() bool {
 
 // health is that of the head of the last look.
 func (k *keeper) health() (Health, error) {
-	to, err := k.target()
-	return Measure(k.live, to.Layout.TargetSize()), err
+	layout, err := stage.NewLayout(k.head.Properties(), k.head.Schema(), nil)
+	target := layout.TargetSize()
+	if c := k.policy.Compact; c != nil && c.Target > 0 {
+		target = c.Target
+	}
+	return Measure(k.live, target), err
+}
+
+// Examine is the health of a table as it is now.
+func Examine(ctx context.Context, c config.Catalog, t config.Table) (Health, error) {
+	w, err := warehouse.Open(ctx, t.Catalog, c)
+	if err != nil {
+		return Health{}, err
+	}
+	k := &keeper{name: t, store: w, cache: locate.NewCache(nil)}
+	if err := k.look(ctx); err != nil {
+		return Health{}, err
+	}
+	return k.health()
 }

@@ -1,4 +1,4 @@
-// Package owner does by hand what is the right of a table's owner alone: to say which offsets the table holds.
+// Package owner does by hand what is for a table's owner to do: to say which offsets the table holds, and to see how it is.
 package owner
 
 import (
@@ -23,6 +23,7 @@ import (
 
 // Owner works on the tables of some catalogs.
 type Owner struct {
+	config   *config.Config
 	pipeline *ingest.Pipeline
 	out      io.Writer
 }
@@ -40,7 +41,7 @@ func Open(file string, at stack.Endpoints, out io.Writer) (*Owner, error) {
 		}
 	}
 	p, err := ingest.New(c, slog.Default())
-	return &Owner{p, out}, err
+	return &Owner{c, p, out}, err
 }
 
 // Ledger prints which offsets a table holds, and what a roll-back took out of it. A table is namespace.table, of the

@@ -90,3 +90,41 @@ func TestTheOwnersTablesMayBeThoseOfADocument(t *testing.T) {
 		t.Errorf("a catalog that is not in it: got %v", err)
 	}
 }
+
+func TestTheOwnerSeesATablesHealth(t *testing.T) {
+	t.Parallel()
+	parts, err := stack.StartLake()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(parts.Close)
+	l, err := lake.Open(t.Context(), parts.CatalogConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := lake.Spec{Name: "shop.orders", Columns: []lake.Column{{Name: "id", Type: "long", Required: true}}}
+	if err := l.Create(t.Context(), spec); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		if err := l.Append(t.Context(), spec.Name, []lake.Row{{"id": "1"}, {"id": "2"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Delete(t.Context(), spec.Name, []lake.Row{{"id": "1"}}, lake.Positions); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	own, err := owner.Open("", parts.Endpoints, &out)
+	if err == nil {
+		err = own.Health(t.Context(), "shop.orders")
+	}
+	for _, want := range []string{
+		"data files    4, 4 of them small,", "about 4 of 8 rows are dead (50 %)", "a data file has 1.0 opened for it",
+		"CALL main.system.rewrite_data_files(table => 'shop.orders'",
+	} {
+		if err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("no word of %q: %v\n%s", want, err, &out)
+		}
+	}
+}
