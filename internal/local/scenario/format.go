@@ -64,6 +64,7 @@ type Entry struct {
 	Fault    *fault.Fault `yaml:"fault"` // what the next invocation meets
 	Alter    *Alter       `yaml:"alter"`
 	Foreign  *Foreign     `yaml:"foreign"`
+	Maintain *Maintain    `yaml:"maintain"` // a run of maintain, as config says
 	Parallel []Entry      `yaml:"parallel"`
 }
 
@@ -88,6 +89,11 @@ type Foreign struct {
 	How    string `yaml:"how"`   // of delete: position (on format version 3 a vector), equality or rewrite
 	Keep   int    `yaml:"keep"`  // of expire
 	Steps  int    `yaml:"steps"` // of rollback
+}
+
+// Maintain is a run of maintain.
+type Maintain struct {
+	Later time.Duration `yaml:"later"` // how much later than now snapshots and files are judged, as 240h
 }
 
 // Alter is what the table's owner changes.

@@ -3,8 +3,11 @@ package scenario
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"time"
 
 	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/maintain"
 )
 
 // alter does what the table's owner does.
@@ -64,4 +67,14 @@ func (w *world) withRows(ctx context.Context, f *Foreign, do func([]lake.Row) er
 		return err
 	}
 	return do(rows)
+}
+
+// maintain runs maintain once.
+func (w *world) maintain(ctx context.Context, e *Maintain) error {
+	m, err := maintain.New(ctx, w.config, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return fmt.Errorf("maintain: %w", err)
+	}
+	m.Now = func() time.Time { return time.Now().Add(e.Later) }
+	return m.Run(ctx, nil)
 }

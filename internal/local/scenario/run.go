@@ -145,8 +145,10 @@ func (w *world) step(ctx context.Context, e *Entry, last error) (invoked, err er
 		return last, w.alter(ctx, e.Alter)
 	case e.Foreign != nil:
 		return last, w.foreign(ctx, e.Foreign)
+	case e.Maintain != nil:
+		return last, w.maintain(ctx, e.Maintain)
 	}
-	return nil, errors.New("an entry without records, replay, parallel, fault, alter or foreign")
+	return nil, errors.New("an entry without records, replay, parallel, fault, alter, foreign or maintain")
 }
 
 func (e *Entry) event() ([]byte, error) {
