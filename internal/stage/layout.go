@@ -21,12 +21,12 @@ type Layout struct {
 	modes         map[int]mode // of statistics, by field id
 }
 
-// Iceberg's defaults, but for pages: small ones let a reader after single rows fetch little. A page that fits a block of zstd,
-// 128 KB, is compressed without a window: the last batch of values may go past the size.
+// Iceberg's defaults, but for pages: small ones let a reader after single rows fetch little. A page that fits a block of zstd's
+// fastest level, 64 KB, is compressed without a window: the last batch of values may go past the size.
 const (
 	defaultTargetSize = 512 << 20
 	defaultGroupSize  = 128 << 20
-	defaultPageSize   = 112 << 10
+	defaultPageSize   = 56 << 10
 	pageBatch         = 256
 	defaultDictSize   = 2 << 20
 	defaultBloomSize  = 1 << 20
