@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,42 +62,64 @@ type Delivery struct {
 	Err error
 }
 
-// Run reads and delivers until ctx ends, which is no error. A record that does not fit an event is ErrTooLarge, names
-// topic, partition and offset, and stops the mapping with everything before it delivered.
+// Run reads and delivers until ctx ends, which is no error. When the cluster moves the group, or is away, it begins again from
+// where the group has committed. A record that does not fit an event is ErrTooLarge, names topic, partition and offset, and
+// stops the mapping with everything before it delivered.
 func (m *Mapping) Run(ctx context.Context) error {
 	if m.BatchSize < 0 || m.BatchSize > maxBatch {
 		return fmt.Errorf("batch size %d is not between 1 and %d", m.BatchSize, maxBatch)
 	}
+	for n := 0; ; {
+		err := m.member(ctx, &n)
+		switch {
+		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			return nil
+		case !passing(err):
+			return err
+		}
+		if wait(ctx, cmp.Or(m.RetryDelay, defaultRetryDelay)) != nil {
+			return nil
+		}
+	}
+}
+
+// passing reports whether an error passes by itself: the cluster moves the group, or is away.
+func passing(err error) bool {
+	var session *kgo.ErrGroupSession
+	var network net.Error
+	return kerr.IsRetriable(err) || kgo.IsRetryableBrokerErr(err) || errors.As(err, &session) || errors.As(err, &network) ||
+		slices.ContainsFunc([]error{kerr.IllegalGeneration, kerr.UnknownMemberID, kerr.RebalanceInProgress}, func(e error) bool { return errors.Is(err, e) })
+}
+
+// member is the life of one member of the group. The batches are counted by n.
+func (m *Mapping) member(ctx context.Context, n *int) error {
 	client, err := kgo.NewClient(
 		kgo.SeedBrokers(m.Brokers...), kgo.ConsumerGroup(m.Group), kgo.ConsumeTopics(m.Topic),
+		kgo.InstanceID("mapping"), // so that the group does not wait for a member that is gone
 		kgo.DisableAutoCommit(), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 	)
 	if err != nil {
 		return fmt.Errorf("connect to brokers: %w", err)
 	}
 	defer client.Close()
-	err = m.run(ctx, client)
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return nil
-	}
-	return err
+	return m.run(ctx, client, n)
 }
 
-func (m *Mapping) run(ctx context.Context, client *kgo.Client) error {
+func (m *Mapping) run(ctx context.Context, client *kgo.Client, n *int) error {
 	if err := m.loadCommitted(ctx, client); err != nil {
 		return err
 	}
 	reader := &reader{client: client, mapping: m}
-	for n := 0; ; n++ {
+	for ; ; *n++ {
 		b, err := reader.next(ctx)
 		if err != nil {
 			return err
 		}
-		if err := m.deliver(ctx, n, b); err != nil {
+		if err := m.deliver(ctx, *n, b); err != nil {
 			return err
 		}
-		if m.Redeliver != nil && m.Redeliver(n) {
-			if err := m.deliver(ctx, n, b); err != nil {
+		if m.Redeliver != nil && m.Redeliver(*n) {
+			if err := m.deliver(ctx, *n, b); err != nil {
 				return err
 			}
 		}
