@@ -9,16 +9,13 @@ import (
 	"testing"
 
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/local/database"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/google/go-cmp/cmp"
 )
 
-// capturedColumn is a column of a source, the type that keeps it, and what the source's text is in Iceberg's form; nil:
-// the same.
-type capturedColumn struct {
-	name, typ string
-	literal   func(string) string
-}
+// capturedColumn is a column of a source, and the type that keeps it.
+type capturedColumn struct{ name, typ string }
 
 // capturedTypes is what a connector sent of a table that has every type of its database.
 type capturedTypes struct {
@@ -33,49 +30,49 @@ type capturedTypes struct {
 
 // pgColumns are PostgreSQL's. Left out is what no connector sends whole: numeric without a scale, of 60 digits, and interval.
 var pgColumns = []capturedColumn{
-	{"id", "int", nil}, {"c_smallint", "int", nil}, {"c_bigint", "long", nil}, {"c_oid", "long", nil}, {"c_num_10_2", "decimal(10,2)", nil},
-	{"c_num_38_10", "decimal(38,10)", nil}, {"c_num_neg", "decimal(5,0)", nil}, {"c_domain", "decimal(10,2)", nil}, {"c_real", "float", nil},
-	{"c_double", "double", nil}, {"c_money", "decimal(20,2)", money}, {"c_bool", "boolean", nil}, {"c_text", "string", nil},
-	{"c_varchar", "string", nil}, {"c_char", "string", padded}, {"c_citext", "string", nil}, {"c_bytea", "binary", pgBytes}, {"c_uuid", "uuid", nil},
-	{"c_json", "string", nil}, {"c_jsonb", "string", nil}, {"c_xml", "string", nil}, {"c_ints", "list<int>", pgArray(nil)},
-	{"c_texts", "list<string>", pgArray(nil)}, {"c_nums", "list<decimal(10,2)>", pgArray(nil)}, {"c_tstzs", "list<timestamptz>", pgArray(instant)},
-	{"c_dates", "list<date>", pgArray(nil)}, {"c_uuids", "list<uuid>", pgArray(nil)}, {"c_bools", "list<boolean>", pgArray(pgBool)},
-	{"c_byteas", "list<binary>", pgArray(pgBytes)}, {"c_hstore", "map<string,string>", hstore}, {"c_date", "date", nil},
-	{"c_time", "long", duration}, {"c_time3", "time", nil}, {"c_timetz", "time", inUTC}, {"c_ts", "timestamp", instant},
-	{"c_ts3", "timestamp", instant}, {"c_ts0", "timestamp", instant}, {"c_tstz", "timestamptz", instant}, {"c_tstz3", "timestamptz", instant},
-	{"c_inet", "string", withoutMask}, {"c_cidr", "string", nil}, {"c_macaddr", "string", nil}, {"c_ltree", "string", nil}, {"c_enum", "string", nil},
-	{"c_bit1", "boolean", bit}, {"c_bit5", "int", base(2)}, {"c_varbit", "long", base(2)}, {"c_tsvector", "string", nil},
-	{"c_point", "struct<x: double, y: double>", point}, {"c_int4range", "string", nil}, {"c_numrange", "string", nil},
-	{"c_tstzrange", "string", nil}, {"d_text", "string", nil}, {"d_num", "decimal(10,2)", nil}, {"d_ts", "timestamptz", instant}, {"d_int", "int", nil},
+	{"id", "int"}, {"c_smallint", "int"}, {"c_bigint", "long"}, {"c_oid", "long"}, {"c_num_10_2", "decimal(10,2)"},
+	{"c_num_38_10", "decimal(38,10)"}, {"c_num_neg", "decimal(5,0)"}, {"c_domain", "decimal(10,2)"}, {"c_real", "float"},
+	{"c_double", "double"}, {"c_money", "decimal(20,2)"}, {"c_bool", "boolean"}, {"c_text", "string"},
+	{"c_varchar", "string"}, {"c_char", "string"}, {"c_citext", "string"}, {"c_bytea", "binary"}, {"c_uuid", "uuid"},
+	{"c_json", "string"}, {"c_jsonb", "string"}, {"c_xml", "string"}, {"c_ints", "list<int>"},
+	{"c_texts", "list<string>"}, {"c_nums", "list<decimal(10,2)>"}, {"c_tstzs", "list<timestamptz>"},
+	{"c_dates", "list<date>"}, {"c_uuids", "list<uuid>"}, {"c_bools", "list<boolean>"},
+	{"c_byteas", "list<binary>"}, {"c_hstore", "map<string,string>"}, {"c_date", "date"},
+	{"c_time", "long"}, {"c_time3", "time"}, {"c_timetz", "time"}, {"c_ts", "timestamp"},
+	{"c_ts3", "timestamp"}, {"c_ts0", "timestamp"}, {"c_tstz", "timestamptz"}, {"c_tstz3", "timestamptz"},
+	{"c_inet", "string"}, {"c_cidr", "string"}, {"c_macaddr", "string"}, {"c_ltree", "string"}, {"c_enum", "string"},
+	{"c_bit1", "boolean"}, {"c_bit5", "int"}, {"c_varbit", "long"}, {"c_tsvector", "string"},
+	{"c_point", "struct<x: double, y: double>"}, {"c_int4range", "string"}, {"c_numrange", "string"},
+	{"c_tstzrange", "string"}, {"d_text", "string"}, {"d_num", "decimal(10,2)"}, {"d_ts", "timestamptz"}, {"d_int", "int"},
 }
 
 // myColumns are MariaDB's. Left out are decimals of 65 digits, where they are no text, and geometries that are no points.
 var myColumns = []capturedColumn{
-	{"id", "int", nil}, {"c_tiny", "int", nil}, {"c_tiny1", "int", nil}, {"c_bool", "int", nil}, {"c_utiny", "int", nil}, {"c_small", "int", nil},
-	{"c_usmall", "int", nil}, {"c_medium", "int", nil}, {"c_umedium", "int", nil}, {"c_int", "int", nil}, {"c_uint", "long", nil},
-	{"c_big", "long", nil}, {"c_ubig", "decimal(20,0)", nil}, {"c_zerofill", "int", base(10)}, {"c_dec_10_2", "decimal(10,2)", nil},
-	{"c_dec_38_10", "decimal(38,10)", nil}, {"c_dec_65", "", nil}, {"c_udec", "decimal(10,2)", nil}, {"c_float", "float", nil},
-	{"c_double", "double", nil}, {"c_bit1", "boolean", bit}, {"c_bit5", "int", base(16)}, {"c_bit64", "decimal(20,0)", base(16)},
-	{"c_char", "string", nil}, {"c_varchar", "string", nil}, {"c_latin1", "string", nil}, {"c_text", "string", nil}, {"c_longtext", "string", nil},
-	{"c_binary", "fixed[4]", nil}, {"c_varbinary", "binary", nil}, {"c_blob", "binary", nil}, {"c_longblob", "binary", nil},
-	{"c_enum", "string", nil}, {"c_set", "string", nil}, {"c_json", "string", nil}, {"c_uuid", "uuid", nil}, {"c_date", "date", nil},
-	{"c_time", "long", duration}, {"c_time3", "long", duration}, {"c_time6", "long", duration}, {"c_datetime", "timestamp", instant},
-	{"c_datetime3", "timestamp", instant}, {"c_datetime6", "timestamp", instant}, {"c_ts", "timestamptz", instantUTC},
-	{"c_ts6", "timestamptz", instantUTC}, {"c_year", "int", nil}, {"c_point", "struct<x: double, y: double>", point},
-	{"d_int", "int", nil}, {"d_dec", "decimal(10,2)", nil}, {"d_text", "string", nil}, {"g_sum", "int", nil},
+	{"id", "int"}, {"c_tiny", "int"}, {"c_tiny1", "int"}, {"c_bool", "int"}, {"c_utiny", "int"}, {"c_small", "int"},
+	{"c_usmall", "int"}, {"c_medium", "int"}, {"c_umedium", "int"}, {"c_int", "int"}, {"c_uint", "long"},
+	{"c_big", "long"}, {"c_ubig", "decimal(20,0)"}, {"c_zerofill", "int"}, {"c_dec_10_2", "decimal(10,2)"},
+	{"c_dec_38_10", "decimal(38,10)"}, {"c_dec_65", ""}, {"c_udec", "decimal(10,2)"}, {"c_float", "float"},
+	{"c_double", "double"}, {"c_bit1", "boolean"}, {"c_bit5", "int"}, {"c_bit64", "decimal(20,0)"},
+	{"c_char", "string"}, {"c_varchar", "string"}, {"c_latin1", "string"}, {"c_text", "string"}, {"c_longtext", "string"},
+	{"c_binary", "fixed[4]"}, {"c_varbinary", "binary"}, {"c_blob", "binary"}, {"c_longblob", "binary"},
+	{"c_enum", "string"}, {"c_set", "string"}, {"c_json", "string"}, {"c_uuid", "uuid"}, {"c_date", "date"},
+	{"c_time", "long"}, {"c_time3", "long"}, {"c_time6", "long"}, {"c_datetime", "timestamp"},
+	{"c_datetime3", "timestamp"}, {"c_datetime6", "timestamp"}, {"c_ts", "timestamptz"},
+	{"c_ts6", "timestamptz"}, {"c_year", "int"}, {"c_point", "struct<x: double, y: double>"},
+	{"d_int", "int"}, {"d_dec", "decimal(10,2)"}, {"d_text", "string"}, {"g_sum", "int"},
 }
 
 var zeroDateColumns = []capturedColumn{
-	{"id", "int", nil}, {"c_date", "date", nil}, {"c_datetime", "timestamp", instant}, {"c_datetime6", "timestamp", instant},
-	{"c_ts", "timestamptz", instantUTC}, {"n_date", "date", nil}, {"n_datetime", "timestamp", instant}, {"n_ts", "timestamptz", instantUTC},
-	{"c_year", "int", nil}, {"label", "string", nil},
+	{"id", "int"}, {"c_date", "date"}, {"c_datetime", "timestamp"}, {"c_datetime6", "timestamp"},
+	{"c_ts", "timestamptz"}, {"n_date", "date"}, {"n_datetime", "timestamp"}, {"n_ts", "timestamptz"},
+	{"c_year", "int"}, {"label", "string"},
 }
 
 // specialColumns leave numeric without a scale out, but where it is text.
 var specialColumns = []capturedColumn{
-	{"id", "int", nil}, {"label", "string", nil}, {"c_num", "", named}, {"c_num_10_2", "decimal(10,2)", named}, {"c_real", "float", nil},
-	{"c_double", "double", nil}, {"c_date", "date", nil}, {"c_ts", "timestamp", instant}, {"c_ts3", "timestamp", instant},
-	{"c_tstz", "timestamptz", instant}, {"c_nums", "list<decimal(3,1)>", pgArray(nil)},
+	{"id", "int"}, {"label", "string"}, {"c_num", ""}, {"c_num_10_2", "decimal(10,2)"}, {"c_real", "float"},
+	{"c_double", "double"}, {"c_date", "date"}, {"c_ts", "timestamp"}, {"c_ts3", "timestamp"},
+	{"c_tstz", "timestamptz"}, {"c_nums", "list<decimal(3,1)>"},
 }
 
 // A NULL in a column with a default arrives as the default; arrays of more than one dimension arrive as garbage.
@@ -203,7 +200,10 @@ func (c capturedTypes) sourceRows(t *testing.T, spec lake.Spec) map[string]lake.
 		t.Fatal(err)
 	}
 	var doc struct {
-		Tables map[string]struct{ Rows []map[string]*string }
+		Tables map[string]struct {
+			Columns map[string]string // their types
+			Rows    []map[string]*string
+		}
 	}
 	if err := json.Unmarshal(text, &doc); err != nil {
 		t.Fatal(err)
@@ -212,7 +212,7 @@ func (c capturedTypes) sourceRows(t *testing.T, spec lake.Spec) map[string]lake.
 	for _, table := range doc.Tables {
 		for _, source := range table.Rows {
 			if !slices.Contains(c.skip, sourceOffset(*source["id"])) {
-				rows = append(rows, c.sourceRow(t, spec, source))
+				rows = append(rows, c.sourceRow(t, spec, table.Columns, source))
 			}
 		}
 	}
@@ -226,11 +226,14 @@ func sourceOffset(id string) int64 {
 	return n - 1
 }
 
-func (c capturedTypes) sourceRow(t *testing.T, spec lake.Spec, source map[string]*string) lake.Row {
+func (c capturedTypes) sourceRow(t *testing.T, spec lake.Spec, types map[string]string, source map[string]*string) lake.Row {
 	t.Helper()
-	row := lake.Row{}
+	kind, row := database.Postgres, lake.Row{}
+	if strings.HasPrefix(c.source, "my") {
+		kind = database.MySQL
+	}
 	for _, column := range spec.Columns {
-		v, i := source[column.Name], slices.IndexFunc(c.columns, func(c capturedColumn) bool { return c.name == column.Name })
+		v := source[column.Name]
 		if v == nil || slices.Contains(c.lost[column.Name], *source["id"]) {
 			continue
 		}
@@ -239,8 +242,8 @@ func (c capturedTypes) sourceRow(t *testing.T, spec lake.Spec, source map[string
 			if literal = c.special(column.Type + " " + literal); literal == "" {
 				continue
 			}
-		} else if convert := c.columns[i].literal; convert != nil {
-			literal = convert(literal)
+		} else {
+			literal = database.Literal(kind, types[column.Name], column.Type)(literal)
 		}
 		canonical, err := lake.Canonical(column.Type, literal)
 		if err != nil {

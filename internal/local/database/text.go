@@ -1,4 +1,4 @@
-package ingest_test
+package database
 
 import (
 	"encoding/json"
@@ -6,9 +6,10 @@ import (
 	"math/big"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
-// The functions of this file turn the text that a database has for a value into Iceberg's.
+// The functions of this file turn the text that a database has for a value into Iceberg's literal.
 
 func instant(s string) string {
 	s = strings.Replace(s, " ", "T", 1)
@@ -23,16 +24,15 @@ func instantUTC(s string) string { return instant(s) + "+00:00" }
 
 func money(s string) string { return strings.NewReplacer("$", "", ",", "").Replace(s) }
 
-func padded(s string) string { return fmt.Sprintf("%-5s", s) }
+// padded gives a text of fixed length its blanks back.
+func padded(n int) func(string) string {
+	return func(s string) string { return s + strings.Repeat(" ", max(0, n-utf8.RuneCountInString(s))) }
+}
 
 func pgBytes(s string) string { return strings.TrimPrefix(s, `\x`) }
 
-func pgBool(s string) string {
-	if s == "t" {
-		return "true"
-	}
-	return "false"
-}
+// pgBool is true or, in an array, t.
+func pgBool(s string) string { return strconv.FormatBool(strings.HasPrefix(s, "t")) }
 
 func bit(s string) string { return strconv.FormatBool(s == "1") }
 
