@@ -12,6 +12,7 @@ OUT ?= /dev/null
 N ?= 10000
 
 CACHE := .cache
+COMMA := ,
 CI_PROGRAMS := $(patsubst %/main.go,./%,$(wildcard .ci/*/main.go .ci/*/*/main.go))
 FUNCTION_BUILD := CGO_ENABLED=0 GOOS=linux go build -trimpath -tags lambda.norpc -ldflags='-s -w'
 
@@ -71,7 +72,7 @@ validate: $(CACHE)/sam.stamp # @HELP Check template.yaml: SAM's transform, cfn-l
 	PATH="$(CURDIR)/$(CACHE)/sam/bin:$$PATH" python .ci/validate/validate.py
 
 .PHONY: interop
-interop: engines catalogs # @HELP Run engines and catalogs: what others make of the tables, and of the commits.
+interop: engines catalogs chain # @HELP Run engines, catalogs and chain: what others make of the tables, of the commits, and what they send.
 
 .PHONY: engines
 engines: $(CACHE)/engines.stamp $(CACHE)/jars.stamp # @HELP Let Spark, DuckDB, PyIceberg, iceberg-rust and ClickHouse judge frazil's tables (ENGINES='--only DuckDB').
@@ -91,6 +92,25 @@ JAVA21 ?= $(firstword $(wildcard $(foreach v,21 22 23 24 25,/usr/lib/jvm/*-$v-*/
 catalogs: $(CACHE)/moto.stamp $(CACHE)/fixture.stamp $(if $(findstring Nessie,$(CATALOGS)),$(CACHE)/nessie.jar) $(if $(findstring SeaweedFS,$(CATALOGS)),$(CACHE)/bin/weed) # @HELP Commit to Apache's REST catalog, Nessie and SeaweedFS, with secrets of moto (CATALOGS='Fixture|Nessie').
 	go test -count=1 -timeout=30m -run='$(CATALOGS)' ./.ci/interop/catalogs -fixture=$(CURDIR)/$(CACHE)/fixture \
 		-nessie=$(CURDIR)/$(CACHE)/nessie.jar -java21=$(JAVA21) -weed=$(CURDIR)/$(CACHE)/bin/weed -moto=$(CURDIR)/$(CACHE)/moto/bin/moto_server
+
+# Of Debian: postgresql, postgresql-contrib, mariadb-server.
+POSTGRES ?= $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin)))
+STEPS ?= 400
+
+.PHONY: chain
+chain: $(CACHE)/kafka.stamp # @HELP Mirror PostgreSQL and MariaDB through Debezium and Apache Kafka, with restarts, and compare all cells (STEPS=400).
+	go build -o $(CACHE)/bin/ ./functions/merge ./functions/drain
+	go test -count=1 -timeout=30m -v ./.ci/interop/chain -steps=$(STEPS) $(if $(SEED),-seed=$(SEED)) -broker=$(CURDIR)/$(CACHE)/kafka/broker -connect=$(CURDIR)/$(CACHE)/kafka/connect \
+		-plugins=$(CURDIR)/$(CACHE)/kafka/plugins -postgres=$(POSTGRES) -merge=$(CURDIR)/$(CACHE)/bin/merge -drain=$(CURDIR)/$(CACHE)/bin/drain
+
+# A plugin that brings its own copy of what the worker has fails with NoSuchMethodError.
+LIBRARIES = mvn -q -B -f .ci/interop/chain/$(notdir $@).xml dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$@
+$(CACHE)/kafka.stamp: $(addprefix $(CACHE)/kafka/,broker connect plugins/debezium plugins/debezium-mariadb)
+	@touch $@
+$(CACHE)/kafka/%: $(wildcard .ci/interop/chain/*.xml)
+	rm -rf $@
+	$(LIBRARIES) $(if $(findstring plugins,$@),-DexcludeArtifactIds=connect-api$(COMMA)connect-json$(COMMA)kafka-clients$(COMMA)slf4j-api$(COMMA)lz4-java$(COMMA)snappy-java$(COMMA)zstd-jni)
+	@touch $@
 
 $(CACHE)/fixture.stamp: .ci/interop/catalogs/pom.xml
 	rm -rf $(CACHE)/fixture

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
+	"github.com/frazil/frazil/.ci/interop/parts"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/conformance"
 	"github.com/frazil/frazil/internal/warehouse"
@@ -27,7 +28,7 @@ func at(uri, warehouse, store string, auth config.Auth) config.Catalog {
 
 // Apache Iceberg's own, which its clients are tested against.
 func TestFixture(t *testing.T) {
-	s3, port := store(t), ports(t, 1)
+	s3, port := store(t), parts.Ports(t, 1)
 	uri := fmt.Sprintf("http://127.0.0.1:%d", port)
 	start(t, uri+"/v1/config", []string{
 		fmt.Sprint("CATALOG_REST_PORT=", port), "CATALOG_CATALOG__NAME=demo", "CATALOG_WAREHOUSE=s3://" + bucket + "/wh",
@@ -41,7 +42,7 @@ func TestFixture(t *testing.T) {
 
 // Nessie 0.99, the newest whose server can be had as a jar.
 func TestNessie(t *testing.T) {
-	s3, port := store(t), ports(t, 2)
+	s3, port := store(t), parts.Ports(t, 2)
 	uri := fmt.Sprintf("http://127.0.0.1:%d/iceberg", port)
 	start(t, uri+"/v1/config", nil, *java21, "-Xmx512m", "-Dquarkus.http.host=127.0.0.1", fmt.Sprint("-Dquarkus.http.port=", port),
 		"-Dquarkus.management.host=127.0.0.1", fmt.Sprint("-Dquarkus.management.port=", port+1),
@@ -67,7 +68,7 @@ func TestNessie(t *testing.T) {
 
 // SeaweedFS is catalog and store in one, and asks who is there: by OAuth2 or by AWS's signature.
 func TestSeaweedFS(t *testing.T) {
-	port := ports(t, 9)
+	port := parts.Ports(t, 9)
 	uri, s3 := fmt.Sprintf("http://127.0.0.1:%d", port+1), fmt.Sprintf("http://127.0.0.1:%d", port)
 	args := []string{"mini", "-dir=" + t.TempDir(), "-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-s3.port.lance=0", "-webdav=false", "-admin.ui=false",
 		"-master.telemetry=false", "-bucket=" + bucket, "-tableBucket=lakehouse"}
@@ -76,7 +77,7 @@ func TestSeaweedFS(t *testing.T) {
 	}
 	start(t, uri+"/v1/config?warehouse=lakehouse", nil, *weedBinary, args...)
 	auth := config.Auth{Type: "oauth2", Credential: accessKey + ":" + secretKey, Scope: "catalog"}
-	await(t, "the table bucket of SeaweedFS", func(ctx context.Context) error {
+	parts.Await(t, "the table bucket of SeaweedFS", func(ctx context.Context) error {
 		w, err := warehouse.Open(ctx, "main", at(uri, "lakehouse", s3, auth))
 		if err == nil {
 			_, err = w.Catalog().ListNamespaces(ctx, nil)
@@ -96,7 +97,7 @@ func TestSeaweedFS(t *testing.T) {
 
 // moto is Secrets Manager and the Parameter Store.
 func TestSecretsOfMoto(t *testing.T) {
-	port := ports(t, 1)
+	port := parts.Ports(t, 1)
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
 	start(t, address+"/moto-api/", nil, *motoServer, "-H", "127.0.0.1", "-p", fmt.Sprint(port))
 	for name, value := range map[string]string{
