@@ -3,19 +3,23 @@ package soak
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	icetable "github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/maintain"
 )
 
 // others has an owner or another engine do something with a table.
 func (r *round) others(ctx context.Context) error {
 	t := pick(r, r.tables...)
-	do := pick(r, r.append, r.compact, r.expire, r.addColumn, r.dropColumn, r.repartition, r.rollBack, r.remove)
+	do := pick(r, r.append, r.compact, r.expire, r.addColumn, r.dropColumn, r.repartition, r.rollBack, r.remove, r.maintain)
 	return do(ctx, t)
 }
 
@@ -23,7 +27,7 @@ func (r *round) others(ctx context.Context) error {
 // at: that is a race between two writers, in which both orders are right.
 func (r *round) meanwhile(ctx context.Context, path string) error {
 	i := slices.IndexFunc(r.tables, func(t *table) bool { return strings.HasSuffix(path, strings.TrimPrefix(t.spec.Name, "soak.")) })
-	do := pick(r, r.append, r.compact, r.expire, r.addColumn, r.repartition)
+	do := pick(r, r.append, r.compact, r.expire, r.addColumn, r.repartition, r.maintain)
 	r.note("  meanwhile:")
 	return do(ctx, r.tables[i])
 }
@@ -71,6 +75,22 @@ func (r *round) expire(ctx context.Context, t *table) error {
 		return nil
 	}
 	return r.did("expire", t, r.lake.Expire(ctx, t.spec.Name, 1+r.IntN(3)))
+}
+
+// maintain is a run of maintain, in a week if the table may be expired.
+func (r *round) maintain(ctx context.Context, t *table) error {
+	policy := config.Upkeep{Compact: &config.Compact{Dead: 10, Files: 2}, Bytes: 1 << 30, Time: time.Minute}
+	if !r.rolls && !r.profile.KeepsAll && !r.profile.Catalog.CurrentOnly {
+		policy.Expire = &config.Expire{Keep: 1 + r.IntN(3)}
+	}
+	c := *r.config
+	c.Maintain = map[string]config.Upkeep{"main:" + t.spec.Name: policy}
+	m, err := maintain.New(ctx, &c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	m.Now = func() time.Time { return time.Now().Add(7 * 24 * time.Hour) }
+	return r.did("maintain", t, m.Run(ctx, nil))
 }
 
 func (r *round) repartition(ctx context.Context, t *table) error {
