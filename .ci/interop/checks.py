@@ -165,7 +165,7 @@ def answers(engine, table, asked):
 def check_metadata(name, engine, table):
     if not hasattr(engine, "metadata"):
         return
-    want = {"snapshots": table["batches"], "history": table["batches"], "rows": len(table["rows"]), "rows by partition": len(table["rows"])}
+    want = {"snapshots": table["snapshots"], "history": table["snapshots"], "rows": len(table["rows"]), "rows by partition": len(table["rows"])}
     try:
         got = engine.metadata(table["name"])
     except BaseException as e:

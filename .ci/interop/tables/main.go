@@ -43,8 +43,9 @@ type made struct {
 	Deletes   string        `json:"deletes"`
 	Partition []string      `json:"partition"`
 	Columns   []lake.Column `json:"columns"`
-	Batches   int           `json:"batches"` // how many of the change sets it has; each made a snapshot
-	Rows      []lake.Row    `json:"rows"`    // canonical literals; a column left out is NULL
+	Batches   int           `json:"batches"` // how many of the change sets it has
+	Snapshots int           `json:"snapshots"`
+	Rows      []lake.Row    `json:"rows"` // canonical literals; a column left out is NULL
 }
 
 // command asks for the change set of that number: to apply it to a table with frazil, unless Deletes is empty.

@@ -27,6 +27,7 @@ type plan struct {
 	batches   int
 	created   int                // the version that it begins with; 0: version
 	added     int                // the change set from which on it has the column extra; 0: never
+	compacted int                // the change set before which maintain compacts the table; one of equality deletes comes meanwhile
 	alter     map[int]alteration // before the change set of that number
 }
 
@@ -91,6 +92,11 @@ func matrix() (all []plan) {
 			}
 		}
 	}
+	for _, version := range versions {
+		for _, deletes := range encodings {
+			all = append(all, plan{namespace: "matrix", label: "compacted", version: version, deletes: deletes, columns: wide(), batches: 4, compacted: 3})
+		}
+	}
 	return append(all, special()...)
 }
 
@@ -131,9 +137,13 @@ func (w *world) make(ctx context.Context, p plan) (m made, err error) {
 	if err := w.fill(ctx, p, o); err != nil {
 		return m, err
 	}
+	snapshots, err := w.snapshots(ctx, p)
+	if err != nil {
+		return m, err
+	}
 	return made{
 		Name: name, Feature: p.feature, Version: p.version, Deletes: p.deletes, Partition: append([]string{}, p.partition...),
-		Columns: o.columns, Batches: p.batches, Rows: o.list(),
+		Columns: o.columns, Batches: p.batches, Snapshots: snapshots, Rows: o.list(),
 	}, nil
 }
 
@@ -151,7 +161,13 @@ func (w *world) fill(ctx context.Context, p plan, o *oracle) error {
 		if n > 0 && n == p.added {
 			o.add(extra)
 		}
-		if err := deliver(ctx, pipeline, p.name(), o.columns, n); err != nil {
+		next := func() error { return deliver(ctx, pipeline, p.name(), o.columns, n) }
+		if n > 0 && n == p.compacted {
+			err = w.compact(ctx, p, next)
+		} else {
+			err = next()
+		}
+		if err != nil {
 			return fmt.Errorf("change set %d: %w", n, err)
 		}
 		if _, err := o.apply(n); err != nil {
@@ -159,4 +175,19 @@ func (w *world) fill(ctx context.Context, p plan, o *oracle) error {
 		}
 	}
 	return nil
+}
+
+// snapshots is how many the table has to have: one of each change set, and those of compactions.
+func (w *world) snapshots(ctx context.Context, p plan) (int, error) {
+	t, err := w.lake.Load(ctx, p.name())
+	if err != nil {
+		return 0, err
+	}
+	n := p.batches
+	for _, s := range t.Metadata().Snapshots() {
+		if s.Summary.Operation == "replace" {
+			n++
+		}
+	}
+	return n, nil
 }
