@@ -151,7 +151,7 @@ func TestFunctionsAndLocalstackAreWiring(t *testing.T) {
 		"functions/drain":    {"internal/drain", "internal/environment", "internal/ingest"},
 		"functions/maintain": {"internal/environment", "internal/ingest", "internal/maintain"},
 		"functions/merge":    {"internal/ingest", "internal/environment"},
-		"localstack":         {"internal/local/demo", "internal/local/owner", "internal/local/scenario", "internal/local/soak", "internal/local/stack"},
+		"localstack":         {"internal/local/demo", "internal/local/owner", "internal/local/scenario", "internal/local/soak", "internal/local/stack", "internal/local/verify"},
 	}
 	for _, p := range sources(t) {
 		if within(p.dir, []string{"internal", ".ci"}) {

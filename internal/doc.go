@@ -127,8 +127,8 @@ tests link in a second. The tests in this directory hold the table against the s
 	maintain    compaction, expiry, orphans; a table's health; commits of what changes no row              heavy
 	local/…     embedded broker, objects, catalog, Lambda runtime, event source, scenarios, demo, what    heavy
 	            is asked of catalogs (conformance), what owners do by hand (owner), what goes wrong (fault, soak),
-	            what is measured (shop, meter), what looks at tables afterwards (audit) and at those of
-	            databases (database);
+	            what is measured (shop, meter), what looks at tables afterwards (audit, verify) and at
+	            those of databases (database);
 	            never imported by functions
 
 Third parties stay behind walls: aws-lambda-go in functions, the AWS SDK in warehouse, franz-go in cluster, consume and local, iceberg-go's table

@@ -1,6 +1,6 @@
 // Localstack runs frazil on one machine: a demo, a stack to play with, and scenarios.
 //
-//	go run ./localstack <demo|up|produce|rows|snapshots|health|ledger|dead-letters|scenario|soak> [-h]
+//	go run ./localstack <demo|up|produce|rows|snapshots|health|ledger|dead-letters|verify|scenario|soak> [-h]
 package main
 
 import (
@@ -57,6 +57,7 @@ var commands = []command{
 	{"health", "TABLE", "print what a table's readers pay for its small files and deletes, and how an engine compacts it", runHealth},
 	{"ledger", "[set|accept] TABLE …", "print which offsets a table holds; set TABLE [SOURCE/]TOPIC PARTITION=OFFSET…, or accept TABLE what a roll-back took", runLedger},
 	{"dead-letters", "", "list the records that could not be applied by reason, or show one", runDeadLetters},
+	{"verify", "TABLE", "compare a table with a replay of its topics into an empty one, or with the table of a database that it mirrors", runVerify},
 	{"scenario", "FILE…", "run scenario files and say how they differ", runScenarios},
 	{"soak", "", "live through random faults and compare the tables with plain maps", runSoak},
 }

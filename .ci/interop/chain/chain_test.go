@@ -4,6 +4,7 @@
 package chain_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -22,9 +23,10 @@ import (
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/lambda"
+	"github.com/frazil/frazil/internal/local/owner"
 	mapping "github.com/frazil/frazil/internal/local/source"
 	"github.com/frazil/frazil/internal/local/stack"
-	"github.com/google/go-cmp/cmp"
+	"github.com/frazil/frazil/internal/local/verify"
 )
 
 var (
@@ -96,6 +98,21 @@ func TestTablesEqualThoseOfTheDatabases(t *testing.T) {
 	parts.Run(t, c.drain())
 	c.must(c.equal(t.Context())) // nothing that came late has changed it
 	c.letters()
+	c.replay()
+}
+
+// replay compares the tables with replays of their topics.
+func (c *chain) replay() {
+	for _, m := range c.mirrors {
+		for i, table := range m.tables {
+			document, err := stack.Configure(c.CatalogConfig(), c.document(i))
+			c.must(err)
+			var out bytes.Buffer
+			if equal, err := verify.Run(c.Context(), verify.Options{Config: document, Table: owner.TableName(table)}, &out); err != nil || !equal {
+				c.Errorf("a replay of %s: %s%v", m.topic(), out.String(), err)
+			}
+		}
+	}
 }
 
 // letters are but of one kind. A connector that was killed sends again what it had sent, and so an update without the values that
@@ -167,13 +184,18 @@ func (c *chain) topicsExist(ctx context.Context) error {
 	return nil
 }
 
-// environment is that of a writer's function.
-func (c *chain) environment(writer int) []string {
-	text := fmt.Sprintf("catalogs: {main: {uri: %q, warehouse: %q}}\nsources: {main: {brokers: [%q]}}\ndrain: {commit_interval: 1s}\ndead_letter: s3://frazil/dead\nroutes:\n",
-		c.Stack.Endpoints.Catalog, stack.Warehouse, c.kafka.address)
+// document is the configuration of a writer's function, but for its catalog.
+func (c *chain) document(writer int) string {
+	text := fmt.Sprintf("sources: {main: {brokers: [%q]}}\ndrain: {commit_interval: 1s}\ndead_letter: s3://frazil/dead\nroutes:\n", c.kafka.address)
 	for _, m := range c.mirrors {
 		text += fmt.Sprintf("- {topics: [%s], format: debezium, table: 'main:%s'%s}\n", m.topic(), m.tables[writer], m.options)
 	}
+	return text
+}
+
+// environment is that of a writer's function.
+func (c *chain) environment(writer int) []string {
+	text := fmt.Sprintf("catalogs: {main: {uri: %q, warehouse: %q}}\n%s", c.Stack.Endpoints.Catalog, stack.Warehouse, c.document(writer))
 	return append(c.Env(), "FRAZIL_CONFIG="+text)
 }
 
@@ -329,23 +351,10 @@ func (c *chain) equal(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if diff := cmp.Diff(byKey(m.key, want), byKey(m.key, got)); diff != "" {
-				errs = append(errs, fmt.Errorf("%s is + of what %s is -:\n%s", table, m.origin(), diff))
+			if d := verify.Compare(strings.Fields(m.key), want, got); !d.Empty() {
+				errs = append(errs, fmt.Errorf("%s is not what %s is:\n%s", table, m.origin(), d))
 			}
 		}
 	}
 	return errors.Join(errs...)
-}
-
-func byKey(key string, rows []lake.Row) map[string][]lake.Row {
-	all := map[string][]lake.Row{}
-	for _, r := range rows {
-		var cells []string
-		for _, column := range strings.Fields(key) {
-			cells = append(cells, r[column])
-		}
-		at := strings.Join(cells, "/")
-		all[at] = append(all[at], r)
-	}
-	return all
 }

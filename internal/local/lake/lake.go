@@ -80,6 +80,16 @@ func (l *Lake) Create(ctx context.Context, s Spec) error {
 	return err
 }
 
+// Mimic makes an empty table of the schema and version of another one, without partitions, order and properties.
+func (l *Lake) Mimic(ctx context.Context, name string, t *table.Table) error {
+	ident := Ident(name)
+	if err := l.catalog.CreateNamespace(ctx, ident[:len(ident)-1], nil); err != nil && !errors.Is(err, catalog.ErrNamespaceAlreadyExists) {
+		return err
+	}
+	_, err := l.catalog.CreateTable(ctx, ident, t.Schema(), catalog.WithProperties(iceberg.Properties{"format-version": strconv.Itoa(t.Metadata().Version())}))
+	return err
+}
+
 // Ident is a table's identifier.
 func Ident(name string) table.Identifier { return strings.Split(name, ".") }
 

@@ -10,7 +10,7 @@ import (
 
 // Health prints what a table's readers pay, and how an engine compacts it where that is worth something.
 func (o *Owner) Health(ctx context.Context, table string) error {
-	name := tableName(table)
+	name := TableName(table)
 	c, known := o.config.Catalogs[name.Catalog]
 	if !known {
 		return fmt.Errorf("there is no catalog %s", name.Catalog)

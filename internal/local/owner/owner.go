@@ -28,17 +28,23 @@ type Owner struct {
 	out      io.Writer
 }
 
+// Configuration is the document in a file or, without one, that of the local stack, which has no routes.
+func Configuration(file string, at stack.Endpoints) (*config.Config, error) {
+	if file == "" {
+		return &config.Config{Catalogs: map[string]config.Catalog{"main": at.CatalogConfig()}}, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return config.Parse(text)
+}
+
 // Open takes the catalogs of a configuration document in a file or, without one, that of the local stack.
 func Open(file string, at stack.Endpoints, out io.Writer) (*Owner, error) {
-	c := &config.Config{Catalogs: map[string]config.Catalog{"main": at.CatalogConfig()}}
-	if file != "" {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		if c, err = config.Parse(text); err != nil {
-			return nil, err
-		}
+	c, err := Configuration(file, at)
+	if err != nil {
+		return nil, err
 	}
 	p, err := ingest.New(c, slog.Default())
 	return &Owner{c, p, out}, err
@@ -47,7 +53,7 @@ func Open(file string, at stack.Endpoints, out io.Writer) (*Owner, error) {
 // Ledger prints which offsets a table holds, and what a roll-back took out of it. A table is namespace.table, of the
 // catalog main, or catalog:namespace.table.
 func (o *Owner) Ledger(ctx context.Context, table string) error {
-	l, err := o.pipeline.Ledger(ctx, tableName(table))
+	l, err := o.pipeline.Ledger(ctx, TableName(table))
 	if err == nil {
 		Print(o.out, l)
 	}
@@ -72,8 +78,8 @@ func Print(out io.Writer, l *ledger.Ledger) {
 	}
 }
 
-// tableName reads namespace.table, of the catalog main, or catalog:namespace.table.
-func tableName(text string) config.Table {
+// TableName reads namespace.table, of the catalog main, or catalog:namespace.table.
+func TableName(text string) config.Table {
 	catalog, name, ok := strings.Cut(text, ":")
 	if !ok {
 		catalog, name = "main", text
@@ -110,7 +116,7 @@ func (o *Owner) AcceptLedger(ctx context.Context, table string) error {
 // moveLedger moves a ledger and says what will follow.
 func (o *Owner) moveLedger(ctx context.Context, table string, move func(*ledger.Ledger, time.Time) (ledger.Move, error)) error {
 	var lines []string
-	err := o.pipeline.MoveLedger(ctx, tableName(table), func(l *ledger.Ledger, now time.Time) (ledger.Move, error) {
+	err := o.pipeline.MoveLedger(ctx, TableName(table), func(l *ledger.Ledger, now time.Time) (ledger.Move, error) {
 		m, err := move(l, now)
 		if !m.Empty() {
 			lines = consequences(l, m)
