@@ -111,11 +111,18 @@ const lastCommit = 30 * time.Second
 func (k *keeper) limits(ctx context.Context, stop <-chan struct{}, share int) *limits {
 	l := &limits{until: time.Now().Add(k.policy.Time), stop: stop, bytes: k.policy.Bytes}
 	if deadline, ok := ctx.Deadline(); ok {
-		left := deadline.Sub(time.Now())
+		left := time.Until(deadline)
 		own := time.Now().Add((left - min(lastCommit, left/2)) / time.Duration(share))
 		l.until = slices.MinFunc([]time.Time{l.until, own}, time.Time.Compare)
 	}
 	return l
+}
+
+// mostly are limits that leave a third of the time for what comes next.
+func (l *limits) mostly() *limits {
+	out := *l
+	out.until = l.until.Add(-time.Until(l.until) / 3)
+	return &out
 }
 
 // over reports whether nothing more should begin.
