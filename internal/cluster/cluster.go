@@ -7,6 +7,7 @@ package cluster
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,11 +26,18 @@ type Account interface {
 	Credentials(ctx context.Context) (key, secret, session string, err error)
 }
 
-// Open makes a client of a cluster, with options for what it is to do. Of mtls the secret is read now, any other with each
-// connection.
+// Open makes a client of a cluster, with options for what it is to do. Of mtls and the authority the secrets are read now, any other
+// with each connection.
 func Open(ctx context.Context, s config.Source, a Account, more ...kgo.Opt) (*kgo.Client, error) {
 	options := append([]kgo.Opt{kgo.SeedBrokers(s.Brokers...), kgo.ClientID("frazil"), kgo.ProducerBatchMaxBytes(largest)}, more...)
 	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if s.CA != "" {
+		roots, err := roots(ctx, s.CA, a)
+		if err != nil {
+			return nil, err
+		}
+		t.RootCAs = roots
+	}
 	switch s.Auth.Type {
 	case "mtls":
 		certificate, err := certificate(ctx, s.Auth.Secret, a)
@@ -83,6 +91,18 @@ func read(ctx context.Context, reference string, a Account) (s secret, err error
 		return s, fmt.Errorf("secret %s: is no JSON object of texts", reference)
 	}
 	return s, nil
+}
+
+func roots(ctx context.Context, reference string, a Account) (*x509.CertPool, error) {
+	s, err := read(ctx, reference, a)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM([]byte(s.Certificate)) {
+		return nil, errors.New("secret " + reference + ": certificate is none in PEM")
+	}
+	return pool, nil
 }
 
 func certificate(ctx context.Context, reference string, a Account) (tls.Certificate, error) {

@@ -170,3 +170,21 @@ func TestClustersAreShownWhoAsks(t *testing.T) {
 		t.Errorf("mtls without a pair: %v", err)
 	}
 }
+
+func TestSecretsThatAreNoneAreRefused(t *testing.T) {
+	t.Parallel()
+	brokers := []string{"127.0.0.1:1"}
+	for want, test := range map[string]struct {
+		source config.Source
+		secret account
+	}{
+		"secret ssm:/ca: certificate is none in PEM":                   {config.Source{Brokers: brokers, TLS: true, CA: "ssm:/ca"}, `{"certificate":"p4ss"}`},
+		"secret ssm:/ca: is no JSON object of texts":                   {config.Source{Brokers: brokers, TLS: true, CA: "ssm:/ca"}, `p4ss`},
+		"secret ssm:/m: certificate and privateKey are no pair in PEM": {config.Source{Brokers: brokers, TLS: true, Auth: config.SourceAuth{Type: "mtls", Secret: "ssm:/m"}}, `{"certificate":"p4ss"}`},
+	} {
+		_, err := cluster.Open(t.Context(), test.source, test.secret)
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

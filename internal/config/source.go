@@ -17,7 +17,10 @@ type Source struct {
 	Brokers []string // host:port
 	ARN     string   // of an MSK cluster
 	TLS     bool
-	Auth    SourceAuth
+	// CA is a reference to JSON of the form {"certificate": PEM}: who signs the brokers' certificates. Without it that are those
+	// whom the system trusts.
+	CA   string
+	Auth SourceAuth
 }
 
 // SourceAuth says how a cluster is shown who asks. Secret is a reference to JSON of the form that Lambda's event source
@@ -31,6 +34,7 @@ type sourceDoc struct {
 	Brokers []string      `yaml:"brokers"`
 	ARN     string        `yaml:"arn"`
 	TLS     bool          `yaml:"tls"`
+	CA      string        `yaml:"ca"`
 	Auth    sourceAuthDoc `yaml:"auth"`
 }
 
@@ -104,7 +108,7 @@ func (c *Config) SourceOf(arn, brokers string) (string, error) {
 }
 
 func (d sourceDoc) check(at string, p *problems) Source {
-	s := Source{Brokers: d.Brokers, ARN: d.ARN, TLS: d.TLS, Auth: SourceAuth{Type: cmp.Or(d.Auth.Type, "none"), Secret: d.Auth.Secret}}
+	s := Source{Brokers: d.Brokers, ARN: d.ARN, TLS: d.TLS, CA: d.CA, Auth: SourceAuth{Type: cmp.Or(d.Auth.Type, "none"), Secret: d.Auth.Secret}}
 	if len(s.Brokers) == 0 && s.ARN == "" {
 		p.add("%s: neither brokers nor an arn is given", at)
 	}
@@ -115,6 +119,13 @@ func (d sourceDoc) check(at string, p *problems) Source {
 		if host, port, err := net.SplitHostPort(broker); err != nil || host == "" || port == "" {
 			p.add("%s.brokers[%d]: is not host:port", at, i)
 		}
+	}
+	switch {
+	case s.CA == "":
+	case !s.TLS:
+		p.add("%s.ca: is not read without tls", at)
+	default:
+		checkSecret(at+".ca", s.CA, p)
 	}
 	switch s.Auth.Type {
 	case "none", "iam":

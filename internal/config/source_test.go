@@ -36,6 +36,8 @@ func TestParseRefusesSourcesThatCannotWork(t *testing.T) {
 		"dead_letter: kafka://d\nsources: {main: {brokers: [b:1], auth: {type: ldap}}}":                "sources.main.auth.type: must be",
 		"dead_letter: kafka://d\nsources: {main: {brokers: [b:1], auth: {type: scram, secret: p4ss}}}": "must say where the secret is kept",
 		"dead_letter: kafka://d\nsources: {main: {brokers: [b:1], auth: {secret: \"ssm:/a\"}}}":        "is not read with type none",
+		"sources: {main: {brokers: [b:1], ca: \"ssm:/ca\"}}":                                           "sources.main.ca: is not read without tls",
+		"sources: {main: {brokers: [b:1], tls: true, ca: p4ss}}":                                       "sources.main.ca: must say where the secret is kept",
 		"sources: {main: {brokers: [b:1, \"u:p4ss@b:1\"]}}":                                            "sources.main.brokers[1]: is not host:port",
 		"sources: {main: {brokers: [b:1], auth: {type: plain, password: p4ss}}}":                       "line 4: unknown key password",
 		"sources: {main: {brokers: [b:1], auth: p4ss}}":                                                "line 4: must be a map of keys",

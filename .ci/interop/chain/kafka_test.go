@@ -36,17 +36,37 @@ type kafka struct {
 	*parts.Part
 	*broker.Client
 	address, settings string
+	listeners         map[string]string // their addresses
 }
 
-func startKafka(t *testing.T) *kafka {
+// listener is one that asks who is there, with its settings; one without a name has settings for all.
+type listener struct {
+	name, protocol string
+	settings       []string
+}
+
+func startKafka(t *testing.T, more ...listener) *kafka {
 	t.Helper()
-	port, dir := parts.Ports(t, 2), t.TempDir()
-	k := &kafka{address: fmt.Sprintf("127.0.0.1:%d", port), settings: filepath.Join(dir, "server.properties")}
-	write(t, k.settings, "process.roles=broker,controller", "node.id=1",
-		fmt.Sprintf("controller.quorum.voters=1@127.0.0.1:%d", port+1), "controller.listener.names=CONTROLLER",
-		fmt.Sprintf("listeners=PLAINTEXT://%s,CONTROLLER://127.0.0.1:%d", k.address, port+1),
-		"log.dirs="+filepath.Join(dir, "log"), "offsets.topic.num.partitions=1", "offsets.topic.replication.factor=1",
-		"transaction.state.log.replication.factor=1", "transaction.state.log.min.isr=1", "group.initial.rebalance.delay.ms=0")
+	port, dir := parts.Ports(t, 2+len(more)), t.TempDir()
+	k := &kafka{address: fmt.Sprintf("127.0.0.1:%d", port), settings: filepath.Join(dir, "server.properties"), listeners: map[string]string{}}
+	listeners, protocols := fmt.Sprintf("listeners=PLAINTEXT://%s,CONTROLLER://127.0.0.1:%d", k.address, port+1), "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT"
+	lines := []string{
+		"process.roles=broker,controller", "node.id=1", fmt.Sprintf("controller.quorum.voters=1@127.0.0.1:%d", port+1), "controller.listener.names=CONTROLLER",
+		"inter.broker.listener.name=PLAINTEXT", "log.dirs=" + filepath.Join(dir, "log"), "offsets.topic.num.partitions=1", "offsets.topic.replication.factor=1",
+		"transaction.state.log.replication.factor=1", "transaction.state.log.min.isr=1", "group.initial.rebalance.delay.ms=0",
+	}
+	for i, l := range more {
+		prefix := ""
+		if l.name != "" {
+			k.listeners[l.name] = fmt.Sprintf("127.0.0.1:%d", port+2+i)
+			listeners, protocols = listeners+","+l.name+"://"+k.listeners[l.name], protocols+","+l.name+":"+l.protocol
+			prefix = "listener.name." + strings.ToLower(l.name) + "."
+		}
+		for _, setting := range l.settings {
+			lines = append(lines, prefix+setting)
+		}
+	}
+	write(t, k.settings, append(lines, listeners, protocols)...)
 	parts.Run(t, java("-cp", *brokerJars+"/*", "kafka.tools.StorageTool", "format", "-t", "4L6g3nShT-eMCtK--X86sw", "-c", k.settings))
 	var err error
 	if k.Client, err = broker.NewClient(k.address); err != nil {
