@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/objectio"
 )
 
@@ -104,6 +105,34 @@ func TestEqualityDeletesMeanwhileSpoilNothing(t *testing.T) {
 	w.wantRows("1=2", "3=1", "4=1", "5=1", "6=1")
 	if data, _, err := w.lake.Files(t.Context(), name); err != nil || data != 2 {
 		t.Errorf("%d data files, %v: what was compacted is lost", data, err)
+	}
+}
+
+// TestEqualityDeletesOfOnePartitionKeepToIt: rows that move to another spec's partitions meanwhile are neither missed by a delete
+// of the past spec, nor hit by one of today's.
+func TestEqualityDeletesOfOnePartitionKeepToIt(t *testing.T) {
+	t.Parallel()
+	past, today := []string{"bucket(1, id)"}, []string{"truncate(10, id)"}
+	for _, c := range []struct {
+		by   []string
+		want []string
+	}{
+		{today, []string{"1=1", "2=1", "3=1", "4=1", "5=1", "6=1"}},
+		{past, []string{"2=1", "3=1", "4=1", "5=1", "6=1"}},
+	} {
+		spec := orders(2, nil)
+		spec.Partition = past
+		w := newWorld(t, spec, "position", "{compact: {}}")
+		for id := range 6 {
+			w.put(1, id+1)
+		}
+		w.must(w.lake.Repartition(t.Context(), name, today))
+		w.beforeCommit(func() {
+			w.must(w.lake.Repartition(t.Context(), name, c.by))
+			w.must(w.lake.Delete(t.Context(), name, []lake.Row{{"id": "1"}}, lake.Equality))
+		})
+		w.run()
+		w.wantRows(c.want...)
 	}
 }
 

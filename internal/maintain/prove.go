@@ -2,8 +2,10 @@ package maintain
 
 import (
 	"context"
+	"slices"
 
 	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/tablefile"
 )
 
@@ -11,6 +13,26 @@ import (
 func (c *compaction) equalitySince(sequence int64) bool {
 	for _, e := range c.live.Equality {
 		if e.Sequence > sequence {
+			return true
+		}
+	}
+	return false
+}
+
+// spokenOfElsewhere reports whether equality deletes came since that speak of one partition, and rows of a part are in another
+// partition than they were, as those of a past spec are. Such deletes would miss them, or hit rows that they were not meant for.
+func (c *compaction) spokenOfElsewhere(p *part) bool {
+	if !p.moved() {
+		return false
+	}
+	return slices.ContainsFunc(c.live.Equality, func(e locate.File) bool { return e.Sequence > p.sequence && !c.live.Global(e) })
+}
+
+// moved reports whether rows are in another partition than they were.
+func (p *part) moved() bool {
+	for _, to := range p.Data {
+		key := locate.PartitionKey(to.SpecID(), to.Partition())
+		if slices.ContainsFunc(p.From, func(f locate.File) bool { return f.PartitionKey() != key }) {
 			return true
 		}
 	}
@@ -57,14 +79,14 @@ func comesOf(meta table.Metadata, snapshot int64) bool {
 }
 
 // untouched reports whether the files that a part was written from are still there, and no row of them has been deleted by
-// position since. What equality deletes say since the new files let them say too, by their sequence number.
+// position since. What equality deletes say since the new files let them say too, by their sequence number, where they are in the partition that the rows were in.
 func (c *compaction) untouched(ctx context.Context, p *part) (bool, error) {
 	var from []*file
 	for _, f := range p.From {
 		from = append(from, &file{File: f})
 	}
 	now := locateAll(c.live, from)
-	if len(now) != len(from) {
+	if len(now) != len(from) || c.spokenOfElsewhere(p) {
 		return false, nil
 	}
 	deleted, err := c.live.ByPosition(ctx, c.store, now)
