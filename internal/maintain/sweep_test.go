@@ -1,12 +1,18 @@
 package maintain_test
 
 import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/frazil/frazil/internal/local/stack"
+	"github.com/frazil/frazil/internal/warehouse"
+	"github.com/google/uuid"
 )
 
 // leave puts an object that nothing references below the table's location.
@@ -64,6 +70,67 @@ func TestAFolderWithAnotherTableInItIsLeftAlone(t *testing.T) {
 	for _, k := range []string{key, other} {
 		if _, there := w.parts.Objects.Read(stack.Bucket, k); !there {
 			t.Errorf("%s is gone", k)
+		}
+	}
+}
+
+// TestTheFilesOfATableThatWasRenamedStay: its location is still that of its first name, at which another one has been made.
+func TestTheFilesOfATableThatWasRenamedStay(t *testing.T) {
+	t.Parallel()
+	for _, writes := range []bool{false, true} {
+		w := newWorld(t, orders(2, nil), "position", "{orphans: {delete: true}}")
+		w.put(1, 1)
+		open, err := warehouse.Open(t.Context(), "main", w.parts.CatalogConfig())
+		w.must(err)
+		_, err = open.Catalog().RenameTable(t.Context(), strings.Split(name, "."), []string{"shop", "bills"})
+		w.must(err)
+		w.must(w.lake.Create(t.Context(), orders(2, nil)))
+		if writes {
+			w.offset = 0
+			w.put(2, 2)
+		}
+		before := w.parts.Objects.Keys(stack.Bucket, "")
+		m := w.maintain()
+		m.Now = func() time.Time { return time.Now().Add(week) }
+		if err := m.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "another table") {
+			t.Error(err)
+		}
+		if after := w.parts.Objects.Keys(stack.Bucket, ""); !slices.Equal(after, before) {
+			t.Errorf("%q stay of %q", after, before)
+		}
+	}
+}
+
+// TestMetadataThatTheLogNamesNoMoreAreOrphans, also compressed ones; those of a table that lacks a UUID are another's.
+func TestMetadataThatTheLogNamesNoMoreAreOrphans(t *testing.T) {
+	t.Parallel()
+	for _, other := range []bool{false, true} {
+		w := newWorld(t, orders(2, map[string]string{"write.metadata.previous-versions-max": "1"}), "position", "{orphans: {delete: true}}")
+		for id := range 4 {
+			w.put(1, id+1)
+		}
+		id := w.load().Metadata().TableUUID().String()
+		if other {
+			id = uuid.NewString()
+		}
+		var text bytes.Buffer
+		z := gzip.NewWriter(&text)
+		_, err := fmt.Fprintf(z, `{"format-version": 1, "table-uuid": %q}`, id)
+		w.must(errors.Join(err, z.Close()))
+		for _, path := range []string{"metadata/v1.gz.metadata.json", "metadata/v1.metadata.json.gz"} {
+			w.parts.Objects.Write(stack.Bucket, w.leave(path), text.Bytes())
+		}
+		m := w.maintain()
+		m.Now = func() time.Time { return time.Now().Add(week) }
+		err = m.Run(t.Context(), nil)
+		n := 0
+		for _, key := range w.parts.Objects.Keys(stack.Bucket, "") {
+			if strings.Contains(key, ".metadata.json") {
+				n++
+			}
+		}
+		if (err != nil) != other || !other && n != 2 { // the current one, and that of the log
+			t.Errorf("%v; %d files of metadata", err, n)
 		}
 	}
 }

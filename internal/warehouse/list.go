@@ -56,6 +56,12 @@ func cannot(err error) error {
 	return err
 }
 
+// Gone reports whether an error of reading an object says that there is none.
+func Gone(err error) bool {
+	var answer *awshttp.ResponseError
+	return errors.As(err, &answer) && answer.HTTPStatusCode() == http.StatusNotFound
+}
+
 // Plain is an address of a file as List gives it, whatever of the schemes for S3 it has.
 func Plain(path string) string {
 	for _, scheme := range []string{"s3a://", "s3n://"} {
