@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apache/iceberg-go"
@@ -124,7 +125,8 @@ func (k *keeper) noteRollback(ctx context.Context) error {
 	return fmt.Errorf("gave up after %d attempts", maxAttempts)
 }
 
-// removeUnreachable deletes the files that expired snapshots had and no snapshot has that the table has now.
+// removeUnreachable deletes the files that expired snapshots had and no snapshot has that the table has now. Files that are not below
+// the table's location stay: those that were taken over from another table may still be the other's.
 func (k *keeper) removeUnreachable(ctx context.Context, l *limits, before table.Metadata, after *table.Table, ids []int64) (int, error) {
 	var gone []table.Snapshot
 	paths := map[string]bool{}
@@ -150,12 +152,17 @@ func (k *keeper) removeUnreachable(ctx context.Context, l *limits, before table.
 	for path := range theirs {
 		paths[warehouse.Plain(path)] = true
 	}
-	if err := k.entries(ctx, theirs, false, func(path string) { paths[path] = true }); err != nil {
+	if err := k.entries(ctx, theirs, func(path string) { paths[path] = true }); err != nil {
 		return 0, err
 	}
 	// The table's files last: whatever was found above, what it needs stays.
 	if err := k.referenced(ctx, after, func(path string) { delete(paths, path) }); err != nil {
 		return 0, err
+	}
+	found := len(paths)
+	maps.DeleteFunc(paths, func(path string, _ bool) bool { return !strings.HasPrefix(path, k.location()) })
+	if others := found - len(paths); others > 0 {
+		k.log.LogAttrs(ctx, slog.LevelInfo, "files of expired snapshots stay that are not below the table's location", slog.Int("files", others))
 	}
 	return k.remove(ctx, l, paths)
 }

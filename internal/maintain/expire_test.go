@@ -8,6 +8,7 @@ import (
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/local/audit"
 	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/stack"
 )
 
@@ -46,6 +47,34 @@ func TestOldSnapshotsGoWithTheirFiles(t *testing.T) {
 	w.wantRows("1=2", "3=3", "4=1", "5=1", "6=1")
 	if n := len(w.objects("data")); w.snapshots() != 2 || n != 4 { // the compacted file, a new one, a delete file, and what they became
 		t.Errorf("%d snapshots, %d files", w.snapshots(), n)
+	}
+}
+
+// TestWhatACompactionRemovedGoes with the snapshots that had it, though that of the compaction lists it as removed.
+func TestWhatACompactionRemovedGoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, orders(2, nil), "position", "{compact: {}, expire: {}}")
+	for id := range 6 {
+		w.put(1, id+1)
+	}
+	w.runLater(week)
+	w.wantFiles(1, 0)
+	if n := len(w.objects("data")); n != 1 {
+		t.Errorf("%d files: %q", n, w.objects("data"))
+	}
+}
+
+// TestFilesElsewhereOutliveTheirSnapshots: they may be another table's. Those of the table go.
+func TestFilesElsewhereOutliveTheirSnapshots(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, orders(2, nil), "position", "{compact: {files: 2}, expire: {}}")
+	w.must(w.lake.SetProperties(t.Context(), name, map[string]string{"write.data.path": "s3://" + stack.Bucket + "/elsewhere"}))
+	w.must(w.lake.Append(t.Context(), name, []lake.Row{{"id": "1", "n": "1"}}))
+	w.put(2, 2)
+	w.runLater(week)
+	w.wantRows("1=1", "2=2")
+	if elsewhere := w.parts.Objects.Keys(stack.Bucket, "elsewhere/"); len(elsewhere) != 1 || len(w.objects("data")) != 1 {
+		t.Errorf("%q and %q stay", elsewhere, w.objects("data"))
 	}
 }
 

@@ -44,9 +44,9 @@ func (k *keeper) manifests(ctx context.Context, snapshots []table.Snapshot) (map
 	return out, g.Wait()
 }
 
-// entries calls do with the address of each file that a manifest lists, also of those that it lists as removed if all is set;
-// never twice at a time.
-func (k *keeper) entries(ctx context.Context, from map[string]iceberg.ManifestFile, all bool, do func(path string)) error {
+// entries calls do with the address of each file that is live in a manifest, never twice at a time. Those that it lists as removed
+// are live in the snapshot before, as long as that one stays: who reads changes finds them.
+func (k *keeper) entries(ctx context.Context, from map[string]iceberg.ManifestFile, do func(path string)) error {
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(tablefile.Requests)
@@ -56,7 +56,7 @@ func (k *keeper) entries(ctx context.Context, from map[string]iceberg.ManifestFi
 			if err != nil {
 				return fmt.Errorf("read manifest %s: %w", path, err)
 			}
-			list, err := iceberg.ReadManifest(m, bytes.NewReader(text), !all)
+			list, err := iceberg.ReadManifest(m, bytes.NewReader(text), true)
 			if err != nil {
 				return fmt.Errorf("read manifest %s: %w", path, err)
 			}
@@ -92,7 +92,7 @@ func (k *keeper) referenced(ctx context.Context, t *table.Table, do func(path st
 	for path := range manifests {
 		do(warehouse.Plain(path))
 	}
-	return k.entries(ctx, manifests, true, do)
+	return k.entries(ctx, manifests, do)
 }
 
 // statistics are the addresses of the files with statistics, with their snapshots.
