@@ -80,9 +80,21 @@ engines: $(CACHE)/engines.stamp $(CACHE)/jars.stamp # @HELP Let Spark, DuckDB, P
 	$(CACHE)/engines/bin/python -B .ci/interop/interop.py $(CACHE)/bin/tables $(CACHE)/jars README.md $(ENGINES)
 
 .PHONY: versus
-versus: $(CACHE)/engines.stamp $(CACHE)/jars.stamp # @HELP Measure MERGE beside DuckDB, Spark, PyIceberg and iceberg-go (20 minutes; VERSUS='--only frazil,DuckDB --keys 1000').
+versus: $(CACHE)/engines.stamp $(CACHE)/jars.stamp # @HELP Measure MERGE beside DuckDB, Spark, PyIceberg and iceberg-go, then stream (30 minutes; VERSUS='--only frazil,DuckDB --keys 1000').
 	go build -o $(CACHE)/bin/ ./.ci/versus/apply ./.ci/versus/world
 	$(CACHE)/engines/bin/python -B .ci/versus/versus.py $(CACHE)/bin $(CACHE)/jars README.md $(VERSUS)
+	$(MAKE) stream
+
+.PHONY: stream
+stream: $(CACHE)/engines.stamp $(CACHE)/jars.stamp $(CACHE)/flink.stamp # @HELP Measure drain beside Flink, from Kafka to the table (VERSUS='--only frazil --changes 200000').
+	go build -o $(CACHE)/bin/ ./.ci/versus/world ./functions/drain
+	$(CACHE)/engines/bin/python -B .ci/versus/stream.py $(CACHE)/bin $(CACHE)/flink $(CACHE)/jars README.md $(VERSUS)
+
+$(CACHE)/flink.stamp: .ci/versus/flink.xml .ci/versus/flink/Upsert.java
+	rm -rf $(CACHE)/flink
+	mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(CACHE)/flink
+	javac -cp '$(CACHE)/flink/*' -d $(CACHE)/flink/classes .ci/versus/flink/Upsert.java
+	@touch $@
 
 # Nessie needs a newer Java than the rest, and SeaweedFS is an hour's build on a busy machine.
 CATALOGS ?= Fixture|Secrets|Nessie|SeaweedFS

@@ -52,17 +52,22 @@ class DuckDB:
         run("COMMIT")
 
 
+def spark(at):
+    """A session for large tables."""
+    return engines.Spark(at, {
+        "spark.driver.memory": "4g",
+        "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC -Daws.region={at['Region']}",
+        "spark.sql.codegen.wholeStage": "true",
+        "spark.sql.codegen.factoryMode": "FALLBACK",
+        "spark.sql.adaptive.enabled": "true",
+    })
+
+
 class Spark:
     """One MERGE INTO in a warm session; the table's properties say how it deletes."""
 
     def __init__(self, at, table):
-        self.session = engines.Spark(at, {
-            "spark.driver.memory": "4g",
-            "spark.driver.extraJavaOptions": f"-Duser.timezone=UTC -Daws.region={at['Region']}",
-            "spark.sql.codegen.wholeStage": "true",
-            "spark.sql.codegen.factoryMode": "FALLBACK",
-            "spark.sql.adaptive.enabled": "true",
-        }).session
+        self.session = spark(at).session
         self.schema = f"key struct<{KEY}: bigint>, op string, row struct<{', '.join(f'{n}: {SPARK[t]}' for n, t in COLUMNS.items())}>"
         self.merge = f"""MERGE INTO lake.{table} t USING (SELECT key.{KEY} AS k, op, row.* FROM batch) s ON t.{KEY} = s.k
             WHEN MATCHED AND s.op = 'd' THEN DELETE
@@ -99,10 +104,10 @@ class PyIceberg:
 
 
 class Scan:
-    """All rows of a table with all columns, an aggregate of each; a new connection each time."""
+    """All rows of a table with all columns, an aggregate of each; a new connection each time, but for Spark's session."""
 
     def __init__(self, at, _):
-        self.at = at
+        self.at, self.session = at, None
 
     def duckdb(self, table):
         engines.DuckDB(self.at).query(self.statement(f"lake.{table}"), table)
@@ -110,17 +115,21 @@ class Scan:
     def rust(self, table):
         engines.IcebergRust(self.at).query(self.statement("t"), table)
 
+    def spark(self, table):
+        self.session = self.session or spark(self.at)
+        self.session.query(self.statement(f"lake.{table}"), table)
+
     def statement(self, source):
         each = (f"sum(length({n}))" if t == "VARCHAR" else f"max({n})" if t in ("TIMESTAMPTZ", "BOOLEAN") else f"sum({n})" for n, t in COLUMNS.items())
         return f"SELECT count(*), {', '.join(each)} FROM {source}"
 
 
 class Checksum:
-    """An order-independent checksum of all rows of a table, read by iceberg-rust, and what it has to be after changes."""
+    """An order-independent checksum of all rows of a table, read by an engine, and what it has to be after changes."""
 
-    def __init__(self, at):
+    def __init__(self, at, reader=engines.IcebergRust):
         import duckdb
-        self.rust, self.con = engines.IcebergRust(at), duckdb.connect()
+        self.reader, self.con = reader(at), duckdb.connect()
         self.con.execute("SET TimeZone = 'UTC'")
         self.con.execute("SET enable_progress_bar = false")
 
@@ -129,7 +138,7 @@ class Checksum:
         return self.con.execute(f"SELECT count(*), sum((md5_number_lower(concat_ws('|', {text})) & 281474976710655::UHUGEINT)::HUGEINT) FROM {source}").fetchone()
 
     def read(self, name):
-        self.con.register("rows", self.rust.query(f"SELECT {NAMES} FROM t", name))
+        self.con.register("rows", self.reader.query(f"SELECT {NAMES} FROM {self.reader.name(name)}", name))
 
     def table(self, name):
         self.read(name)

@@ -71,10 +71,10 @@ def peak(f):
     return max(c["peak"] for c in f["commits"].values())
 
 
-def keep(readme, text, write):
+def keep(readme, text, write, begin=BEGIN, end=END):
     """Puts the ratios into README. Without write README only has to have the same runners."""
-    old = section.swap(readme, BEGIN, END, text if write else None)
+    old = section.swap(readme, begin, end, text if write else None)
     if old is None:
         return [f"{readme} has no place for the ratios"]
     names = lambda t: [line.split("|")[1].strip() for line in t.splitlines() if line.startswith("|")]
-    return [] if write or names(old) == names(text) else [f"{readme} has ratios of others; versus.py --write puts the new ones there"]
+    return [] if write or names(old) == names(text) else [f"{readme} has ratios of others; --write puts the new ones there"]

@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 import peers
-import report
+import report  # of which peers has put the folder on the path
+import engines
 
 MERGE_ON_READ = {f"write.{w}.mode": "merge-on-read" for w in ("merge", "update", "delete")}
 COPY_ON_WRITE = {f"write.{w}.mode": "copy-on-write" for w in ("merge", "update", "delete")}
@@ -68,12 +69,13 @@ class Process:
 
 
 class Run:
-    def __init__(self, binaries, jars, folder, sizes, rows):
-        self.binaries, self.folder = binaries, folder
-        self.sets = [(keys, n < PLAN.get(keys, OTHER)[0]) for keys in sizes for n in range(sum(PLAN.get(keys, OTHER)))]
-        self.world = Process([f"{binaries}/world", folder, str(rows), ",".join(str(keys) for keys, _ in self.sets)])
+    reader = engines.IcebergRust
+
+    def __init__(self, binaries, jars, folder, sets, rows, *more):
+        self.binaries, self.folder, self.sets = binaries, folder, sets
+        self.world = Process([f"{binaries}/world", folder, str(rows), ",".join(str(keys) for keys, _ in self.sets), *more])
         self.at = self.world.answer() | {"Jars": jars}
-        self.checksum = peers.Checksum(self.at)
+        self.checksum = peers.Checksum(self.at, self.reader)
         self.expected = self.checksum.expected(self.at["Base"], [f"{folder}/{i}.jsonl" for i in range(len(self.sets))])
         self.scanner = self.peer("scan", "")
 
@@ -134,8 +136,9 @@ def main(binaries, jars, readme, *options):
     only = option(options, "--only", "")
     sizes = [int(k) for k in option(options, "--keys", "1000,10000,100000").split(",")]
     chosen = [n for n in RUNNERS if not only or any(n.startswith(o) for o in only.split(","))]
+    sets = [(keys, n < PLAN.get(keys, OTHER)[0]) for keys in sizes for n in range(sum(PLAN.get(keys, OTHER)))]
     problems, figures, loads = [], {}, []
-    with tempfile.TemporaryDirectory() as folder, Run(binaries, jars, folder, sizes, option(options, "--rows", "1000000")) as run:
+    with tempfile.TemporaryDirectory() as folder, Run(binaries, jars, folder, sets, option(options, "--rows", "1000000")) as run:
         base = run.scan(run.at["Base"])
         for name in chosen:
             loads.append(os.getloadavg()[0])

@@ -1,7 +1,6 @@
 package drain_test
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -91,15 +90,10 @@ func newStream(b *testing.B) *stream {
 // put produces so many changes, all of a key to one partition.
 func (s *stream) put(n int) {
 	s.Helper()
-	text := s.changes.Next(n).Text(shop.Debezium)
-	s.bytes += len(text)
 	records := make([]*kgo.Record, 0, n)
-	for len(text) > 0 {
-		r := &kgo.Record{Topic: "orders"}
-		r.Key, text, _ = bytes.Cut(text, []byte("\n"))
-		r.Value, text, _ = bytes.Cut(text, []byte("\n"))
-		r.Partition = int32(crc32.ChecksumIEEE(r.Key) % spread)
-		records = append(records, r)
+	for key, value := range s.changes.Next(n).Records(shop.Debezium) {
+		s.bytes += len(key) + len(value)
+		records = append(records, &kgo.Record{Topic: "orders", Key: key, Value: value, Partition: int32(crc32.ChecksumIEEE(key) % spread)})
 	}
 	_, err := s.broker.Produce(s.Context(), records...)
 	s.must(err)

@@ -1,9 +1,9 @@
 // World is what versus.py measures in: the embedded store and catalog behind a meter, tables and change sets.
 //
-//	world FOLDER ROWS KEYS,… < commands > answers
+//	world FOLDER ROWS KEYS,… [PARTITIONS] < commands > answers
 //
 // It writes a change set of so many keys each into FOLDER, 0.jsonl for the peers and 0.records for frazil, and prints a
-// line of JSON: a document. Then it takes commands, a line of JSON each, and answers each with a line, until its input
+// line of JSON: a document. With PARTITIONS it has a broker too, and a topic of so many with all the change sets. Then it takes commands, a line of JSON each, and answers each with a line, until its input
 // ends.
 package main
 
@@ -39,7 +39,7 @@ const files = 10
 const baseTable = "versus.base"
 
 // document says where everything is.
-type document struct{ Store, Catalog, AccessKey, SecretKey, Region, Base string }
+type document struct{ Store, Catalog, AccessKey, SecretKey, Region, Base, Brokers, Topic string }
 
 // command asks for a table, where one is named, or else for what was counted since that was asked last.
 type command struct {
@@ -57,14 +57,15 @@ type answer struct {
 }
 
 type world struct {
-	lake  *lake.Lake
-	meter *meter.Meter
-	base  *shop.Base
+	lake   *lake.Lake
+	meter  *meter.Meter
+	base   *shop.Base
+	stream *stream // nil: there is none
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
-	if len(args) != 3 {
-		return fmt.Errorf("%d arguments, want FOLDER ROWS KEYS,…", len(args))
+	if len(args) != 3 && len(args) != 4 {
+		return fmt.Errorf("%d arguments, want FOLDER ROWS KEYS,… [PARTITIONS]", len(args))
 	}
 	rows, err := strconv.Atoi(args[1])
 	if err != nil {
@@ -86,11 +87,18 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 	if w.base, err = shop.Write(ctx, w.lake, baseTable, rows, files, shop.Long); err != nil {
 		return err
 	}
-	if err := w.changes(args[0], strings.Split(args[2], ",")); err != nil {
+	at := document{w.meter.Store, w.meter.Catalog, stack.AccessKey, stack.SecretKey, stack.Region, baseTable, "", ""}
+	if len(args) == 4 {
+		if w.stream, err = startStream(ctx, args[3]); err != nil {
+			return err
+		}
+		defer w.stream.close()
+		at.Brokers, at.Topic = w.stream.broker.Addr(), topic
+	}
+	if err := w.changes(ctx, args[0], strings.Split(args[2], ",")); err != nil {
 		return err
 	}
 	answers := json.NewEncoder(out)
-	at := document{w.meter.Store, w.meter.Catalog, stack.AccessKey, stack.SecretKey, stack.Region, baseTable}
 	if err := answers.Encode(at); err != nil {
 		return err
 	}
@@ -98,7 +106,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 }
 
 // changes writes the change sets.
-func (w *world) changes(folder string, sizes []string) error {
+func (w *world) changes(ctx context.Context, folder string, sizes []string) error {
 	changes := shop.NewChanges(w.base, shop.Uniform)
 	for i, size := range sizes {
 		keys, err := strconv.Atoi(size)
@@ -110,6 +118,12 @@ func (w *world) changes(folder string, sizes []string) error {
 			if err := os.WriteFile(filepath.Join(folder, fmt.Sprintf("%d.%s", i, name)), set.Text(form), 0o600); err != nil {
 				return err
 			}
+		}
+		if w.stream == nil {
+			continue
+		}
+		if err := w.stream.put(ctx, set); err != nil {
+			return err
 		}
 	}
 	return nil

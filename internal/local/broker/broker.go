@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kversion"
 )
 
 // Broker is a running broker.
@@ -29,6 +30,7 @@ type Options struct {
 func Start(o Options) (*Broker, error) {
 	cluster, err := kfake.NewCluster(
 		kfake.NumBrokers(1),
+		kfake.MaxVersions(kversion.V3_6_0()), // of requests that are newer kfake answers some in a way that clients in Java cannot take
 		kfake.ListenFn(func(network, _ string) (net.Listener, error) {
 			return net.Listen(network, net.JoinHostPort("127.0.0.1", strconv.Itoa(o.Port)))
 		}),

@@ -1,6 +1,8 @@
 package shop
 
 import (
+	"bytes"
+	"iter"
 	"math/rand/v2"
 	"strconv"
 )
@@ -21,7 +23,8 @@ type Form string
 // The forms. Records are two lines each, key and value; an empty value is null.
 const (
 	Flat     Form = "flat"     // records of rows
-	Debezium Form = "debezium" // records of Debezium's envelope
+	Debezium Form = "debezium" // records of Debezium's envelope; of what was before a delete has the key, an update nothing
+	Images   Form = "images"   // the same, and of what was before an update has the key: some readers need it
 	JSONL    Form = "jsonl"    // {"key": {…}, "op": "u"|"i"|"d", "row": {…}|null}
 )
 
@@ -106,15 +109,29 @@ func (s *Set) Text(form Form) (b []byte) {
 			if c.op != 'd' {
 				b = o.appendRow(b, s.key)
 			}
-		case Debezium:
+		case Debezium, Images:
 			b = append(o.appendKey(b, s.key), '\n')
-			b = s.debezium(b, &o, c.op)
+			b = s.debezium(b, &o, c.op, form == Images)
 		case JSONL:
 			b = s.jsonl(b, &o, c.op)
 		}
 		b = append(b, '\n')
 	}
 	return b
+}
+
+// Records are the set's records in a form that has them: keys and values.
+func (s *Set) Records(form Form) iter.Seq2[[]byte, []byte] {
+	return func(yield func(key, value []byte) bool) {
+		var key, value []byte
+		for text := s.Text(form); len(text) > 0; {
+			key, text, _ = bytes.Cut(text, []byte("\n"))
+			value, text, _ = bytes.Cut(text, []byte("\n"))
+			if !yield(key, value) {
+				return
+			}
+		}
+	}
 }
 
 func (s *Set) jsonl(b []byte, o *order, op byte) []byte {
@@ -129,14 +146,17 @@ func (s *Set) jsonl(b []byte, o *order, op byte) []byte {
 	return append(o.appendRow(b, s.key), '}')
 }
 
-func (s *Set) debezium(b []byte, o *order, op byte) []byte {
-	switch op {
-	case 'd':
-		b = append(b, `{"before":`...)
+func (s *Set) debezium(b []byte, o *order, op byte, images bool) []byte {
+	b = append(b, `{"before":`...)
+	if op == 'd' || op == 'u' && images {
 		b = o.appendKey(b, s.key)
-		b = append(b, `,"after":null`...)
-	default:
-		b = append(b, `{"before":null,"after":`...)
+	} else {
+		b = append(b, "null"...)
+	}
+	b = append(b, `,"after":`...)
+	if op == 'd' {
+		b = append(b, "null"...)
+	} else {
 		b = o.appendRow(b, s.key)
 	}
 	b = append(b, `,"source":{"version":"3.2.0.Final","connector":"postgresql","name":"shop","ts_ms":1767225600000,"db":"shop","schema":"public",`+
