@@ -139,7 +139,8 @@ package in the heavy packages.
 A refused change leaves no trace in a batch: coerce reads a change into cells and appends them only when all fit, so no dead
 rows and no roll-back exist. Keys are interned by their exact typed bytes, not hashed: equality is equality. An attempt after
 a conflict decodes the delivery anew, for the ledger and the schema of the new head; it costs milliseconds and leaves one way
-through the code. An outcome that changes nothing is believed only on a head that was loaded during the delivery: a cached one
+through the code. A delivery that waits for the one before it is decoded for the table as it was seen last and as if the ledger
+had none of it; when that is not so at its turn, it is decoded anew as well. An outcome that changes nothing is believed only on a head that was loaded during the delivery: a cached one
 may lack a row that a delete is meant for. Which files a commit cares for is told by manifests, before anything is read, and
 one mechanism carries rows for whatever reason: a bad choice costs time. Small files and manifests are gathered by levels: a row
 is written again once per level, and how many of them there are does not depend on the age of the table.

@@ -2,6 +2,7 @@ package drain
 
 import (
 	"context"
+	"iter"
 
 	"github.com/frazil/frazil/internal/consume"
 )
@@ -17,3 +18,6 @@ func (d *Drain) Limit(change func(*consume.Limits)) {
 		change(&l.limits)
 	}
 }
+
+// Ahead is for tests.
+func Ahead[T any](seq iter.Seq2[T, error], stop func()) iter.Seq2[T, error] { return ahead(seq, stop) }

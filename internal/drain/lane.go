@@ -10,6 +10,7 @@ import (
 
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/consume"
+	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
 )
 
@@ -31,7 +32,7 @@ func (l *lane) run(ctx context.Context, stop <-chan struct{}) error {
 	}
 	reading, cancel := whileThereIsTime(ctx, stop)
 	defer cancel()
-	return l.apply(ctx, source.Batches(reading, stretches))
+	return l.apply(ctx, ahead(l.take(ctx, source.Batches(reading, stretches)), cancel))
 }
 
 // whileThereIsTime is the context in which records are read.
@@ -51,8 +52,29 @@ func whileThereIsTime(ctx context.Context, stop <-chan struct{}) (context.Contex
 	return reading, end
 }
 
+// taken is a batch that waits to be applied.
+type taken struct {
+	*ingest.Delivery
+	records int
+}
+
+// take decodes batches.
+func (l *lane) take(ctx context.Context, batches iter.Seq2[consume.Batch, error]) iter.Seq2[taken, error] {
+	return func(yield func(taken, error) bool) {
+		for b, err := range batches {
+			t := taken{records: len(b.Records)}
+			if err == nil {
+				t.Delivery, err = l.pipeline.Take(ctx, b.Records, b.Read...)
+			}
+			if !yield(t, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // apply applies batches, of which none begins that will not have ended in time.
-func (l *lane) apply(ctx context.Context, batches iter.Seq2[consume.Batch, error]) error {
+func (l *lane) apply(ctx context.Context, batches iter.Seq2[taken, error]) error {
 	records, longest := 0, leastTime
 	for b, err := range batches {
 		if err != nil {
@@ -60,13 +82,13 @@ func (l *lane) apply(ctx context.Context, batches iter.Seq2[consume.Batch, error
 		}
 		began := time.Now()
 		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(began) < longest {
-			l.log.LogAttrs(ctx, slog.LevelInfo, "left for the next run", slog.Int("records", len(b.Records)))
+			l.log.LogAttrs(ctx, slog.LevelInfo, "left for the next run", slog.Int("records", b.records))
 			break
 		}
-		if err := l.pipeline.Deliver(ctx, b.Records, b.Read...); err != nil {
+		if err := b.Apply(ctx); err != nil {
 			return err
 		}
-		records, longest = records+len(b.Records), max(longest, time.Since(began))
+		records, longest = records+b.records, max(longest, time.Since(began))
 	}
 	l.log.LogAttrs(ctx, slog.LevelInfo, "drained", slog.Int("records", records))
 	return nil

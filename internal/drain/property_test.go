@@ -13,6 +13,7 @@ import (
 	"github.com/frazil/frazil/internal/consume"
 	"github.com/frazil/frazil/internal/drain"
 	"github.com/frazil/frazil/internal/local/audit"
+	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -121,7 +122,7 @@ func (l *life) faults() (all []fault.Fault) {
 }
 
 func (l *life) step() {
-	switch l.r.IntN(8) {
+	switch l.r.IntN(9) {
 	case 0: // another process takes over
 		l.process = l.world.process(l.document, l.limit)
 	case 1: // two at once
@@ -135,6 +136,17 @@ func (l *life) step() {
 		if l.snapshots("shop.orders") > 3 {
 			l.rolledBack = true
 			l.must(l.lake.Rollback(l.Context(), "shop.orders", 1+l.r.IntN(2)))
+		}
+	case 3: // the same, while a batch is on its way and the next ones wait
+		l.produceSome()
+		if l.snapshots("shop.orders") > 3 {
+			l.rolledBack = true
+			l.parts.Catalog.SetFault(catalog.Once(catalog.OpCommitTable, func() catalog.Fault {
+				l.must(l.lake.Rollback(l.Context(), "shop.orders", 1))
+				return catalog.Fault{}
+			}))
+			_ = l.process.Run(l.Context(), nil) // what was lost the next run reads again
+			l.process = l.world.process(l.document, l.limit)
 		}
 	default:
 		l.produceSome()

@@ -51,12 +51,12 @@ type CutOff struct {
 }
 
 // cutOff is the *CutOff of a delivery whose partitions were cut, nil when none was.
-func cutOff(ctx context.Context, targets []*target) error {
+func cutOff(ctx context.Context, shares []*share) error {
 	out := &CutOff{badRecords: badRecords{so: "and their partitions end before them"}}
-	for _, t := range targets {
-		own := CutOff{badRecords: badRecords{slices.Collect(maps.Values(t.cut)), out.so}}
+	for _, s := range shares {
+		own := CutOff{badRecords: badRecords{slices.Collect(maps.Values(s.cut)), out.so}}
 		if len(own.all) > 0 {
-			t.fail(ctx, &own)
+			s.fail(ctx, &own)
 		}
 		out.all = append(out.all, own.all...)
 	}
@@ -72,55 +72,55 @@ func cutOff(ctx context.Context, targets []*target) error {
 
 // judge says what becomes of the records of a delivery that cannot be applied, over all its tables and before any of
 // them is written (rule 18).
-func (p *Pipeline) judge(targets []*target) error {
+func (p *Pipeline) judge(shares []*share) error {
 	bad := &badRecords{so: "so nothing of the delivery is committed"}
-	for _, t := range targets {
-		bad.all = append(bad.all, t.rejected...)
+	for _, s := range shares {
+		bad.all = append(bad.all, s.rejected...)
 	}
 	switch {
 	case len(bad.all) == 0:
 		return nil
 	case p.config.DeadLetter.To != "":
-		return refuseLetters(p.config.DeadLetter, targets)
+		return refuseLetters(p.config.DeadLetter, shares)
 	case !p.config.ReportFailures:
 		return bad
 	}
-	for _, t := range targets {
-		if err := t.cutAtBad(); err != nil {
-			return fmt.Errorf("table %s: %w", t.name, err)
+	for _, s := range shares {
+		if err := s.cutAtBad(); err != nil {
+			return fmt.Errorf("table %s: %w", s.name, err)
 		}
 	}
 	return nil
 }
 
 // refuseLetters refuses dead letters that are no accident (rule 20).
-func refuseLetters(letters config.DeadLetter, targets []*target) error {
+func refuseLetters(letters config.DeadLetter, shares []*share) error {
 	bad, total := &badRecords{}, 0
-	for _, t := range targets {
-		bad.all = append(bad.all, t.rejected...)
-		total += len(t.records) - t.skipped
+	for _, s := range shares {
+		bad.all = append(bad.all, s.rejected...)
+		total += len(s.records) - s.skipped
 	}
 	if total >= letters.MinRecords && float64(len(bad.all)) > letters.MaxRatio*float64(total) {
 		bad.so = fmt.Sprintf("of %d: too many for dead letters (max_ratio), so the delivery fails", total)
 		return bad
 	}
-	return wrongFromTheStart(targets)
+	return wrongFromTheStart(shares)
 }
 
 // wrongFromTheStart refuses dead letters for a topic of which every record is bad and none was ever applied: that is a
 // wrong configuration, which must not drain the topic (rule 20).
-func wrongFromTheStart(targets []*target) error {
-	for _, t := range targets {
+func wrongFromTheStart(shares []*share) error {
+	for _, s := range shares {
 		good, bad, isBad := map[string]bool{}, map[string][]rejection{}, map[kafka.Ref]bool{}
-		for _, r := range t.rejected {
+		for _, r := range s.rejected {
 			bad[r.Part.Topic] = append(bad[r.Part.Topic], r)
 			isBad[r.Ref()] = true
 		}
-		for _, r := range t.records {
+		for _, r := range s.records {
 			good[r.Part.Topic] = good[r.Part.Topic] || !isBad[r.Ref()]
 		}
 		for topic, list := range bad {
-			if !good[topic] && !t.ledger.Knows(list[0].Part) {
+			if !good[topic] && !s.ledger.Knows(list[0].Part) {
 				return &badRecords{list, "as are all of topic " + topic + " so far: the configuration will be wrong, so nothing of the delivery is committed"}
 			}
 		}
@@ -129,37 +129,37 @@ func wrongFromTheStart(targets []*target) error {
 }
 
 // cutAtBad ends each partition before its first bad record.
-func (t *target) cutAtBad() error {
-	if t.cut == nil {
-		t.cut = map[*kafka.Partition]rejection{}
+func (s *share) cutAtBad() error {
+	if s.cut == nil {
+		s.cut = map[*kafka.Partition]rejection{}
 	}
-	for _, r := range t.rejected {
-		if first, ok := t.cut[r.Part]; !ok || r.Offset < first.Offset {
-			t.cut[r.Part] = r
+	for _, r := range s.rejected {
+		if first, ok := s.cut[r.Part]; !ok || r.Offset < first.Offset {
+			s.cut[r.Part] = r
 		}
-		if read, ok := t.read[*r.Part]; ok {
-			t.read[*r.Part] = kafka.Range{Part: r.Part, From: read.From, Next: min(read.Next, r.Offset)}
+		if read, ok := s.read[*r.Part]; ok {
+			s.read[*r.Part] = kafka.Range{Part: r.Part, From: read.From, Next: min(read.Next, r.Offset)}
 		}
 	}
-	t.records = slices.DeleteFunc(t.records, func(r routed) bool {
-		first, ok := t.cut[r.Part]
+	s.records = slices.DeleteFunc(s.records, func(r routed) bool {
+		first, ok := s.cut[r.Part]
 		return ok && r.Offset >= first.Offset
 	})
-	return t.decode()
+	return s.decode()
 }
 
 // rejudge is judge for records that turned out to be bad once the table was looked at, or on a new head: other tables may have
 // been written by then.
-func (t *target) rejudge() error {
+func (s *share) rejudge() error {
 	switch {
-	case len(t.rejected) == 0:
+	case len(s.rejected) == 0:
 		return nil
-	case t.config.DeadLetter.To != "":
-		return refuseLetters(t.config.DeadLetter, []*target{t})
-	case t.config.ReportFailures:
-		return t.cutAtBad()
+	case s.config.DeadLetter.To != "":
+		return refuseLetters(s.config.DeadLetter, []*share{s})
+	case s.config.ReportFailures:
+		return s.cutAtBad()
 	}
-	return &badRecords{t.rejected, "as the table is now, so nothing of the delivery is committed to it"}
+	return &badRecords{s.rejected, "as the table is now, so nothing of the delivery is committed to it"}
 }
 
 // classify says what kind of reason refused a record, and which column it is about.
@@ -196,28 +196,28 @@ func (p *Pipeline) sink(ctx context.Context, c Catalog) (deadletter.Sink, error)
 
 // bury writes the dead letters of the rejected records, each once in a delivery. They are there before the snapshot that
 // passes over their records.
-func (t *target) bury(ctx context.Context) error {
+func (s *share) bury(ctx context.Context) error {
 	var letters []deadletter.Letter
-	for _, r := range t.rejected {
-		if t.buried[r.Ref()] {
+	for _, r := range s.rejected {
+		if s.buried[r.Ref()] {
 			continue
 		}
 		l := deadletter.New(r.Record)
-		l.Table, l.Reason, l.At, l.Version = t.name.String(), r.err.Error(), t.now().UTC(), deadletter.Version()
+		l.Table, l.Reason, l.At, l.Version = s.name.String(), r.err.Error(), s.now().UTC(), deadletter.Version()
 		l.Class, l.Column = classify(r.err)
 		letters = append(letters, l)
 	}
 	if len(letters) == 0 {
 		return nil
 	}
-	if err := t.letters.Bury(ctx, letters); err != nil {
+	if err := s.letters.Bury(ctx, letters); err != nil {
 		return fmt.Errorf("write %d dead letter(s): %w", len(letters), err)
 	}
-	if t.buried == nil {
-		t.buried = map[kafka.Ref]bool{}
+	if s.buried == nil {
+		s.buried = map[kafka.Ref]bool{}
 	}
-	for _, r := range t.rejected {
-		t.buried[r.Ref()] = true
+	for _, r := range s.rejected {
+		s.buried[r.Ref()] = true
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -93,68 +94,87 @@ func (p *Pipeline) Event(ctx context.Context, payload []byte) error {
 // delivery may be repeated, whole or in other slices, by anyone. A *CutOff says that it was applied but for some partitions
 // from a record on.
 func (p *Pipeline) Deliver(ctx context.Context, records []kafka.Record, read ...kafka.Range) error {
-	shares, err := p.assign(ctx, records)
+	d, err := p.Take(ctx, records, read...)
 	if err != nil {
 		return err
 	}
-	var targets []*target
-	for _, s := range shares { // in one order for all: two deliveries do not wait for each other
+	return d.Apply(ctx)
+}
+
+// Delivery is one that was taken, and waits to be applied.
+type Delivery struct {
+	pipeline *Pipeline
+	shares   []*share
+}
+
+// Take is the first half of Deliver, and Apply the other. It decodes the records for the tables as the process saw them last,
+// and may do so while the delivery before this one is applied. It writes nothing, and refuses only topics without a route: what
+// else there is to say needs the tables as they are when the turn of the delivery comes.
+func (p *Pipeline) Take(ctx context.Context, records []kafka.Record, read ...kafka.Range) (*Delivery, error) {
+	shares, err := p.assign(ctx, records)
+	if err != nil {
+		return nil, err
+	}
+	ranges := map[kafka.Partition]kafka.Range{}
+	for _, r := range read {
+		ranges[*r.Part] = r
+	}
+	var wg sync.WaitGroup
+	for _, s := range shares {
+		s.read = maps.Clone(ranges)
+		wg.Go(s.decodeAhead)
+	}
+	wg.Wait()
+	return &Delivery{p, shares}, nil
+}
+
+// Apply applies the delivery, once.
+func (d *Delivery) Apply(ctx context.Context) error {
+	for _, s := range d.shares { // in one order for all: two deliveries do not wait for each other
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.target.records, s.read = s.records, map[kafka.Partition]kafka.Range{}
-		for _, r := range read {
-			s.read[*r.Part] = r
-		}
-		targets = append(targets, s.target)
 	}
-	err = p.apply(ctx, targets)
-	for _, t := range targets {
-		t.records, t.read, t.cut, t.buried, t.groundless, t.lost, t.unknown = nil, nil, nil, nil, nil, 0, 0
-		if err != nil {
-			t.head = nil // whatever went wrong, the next delivery looks again
+	err := d.apply(ctx)
+	if err != nil {
+		for _, s := range d.shares {
+			s.head = nil // whatever went wrong, the next delivery looks again
 		}
 	}
 	return err
 }
 
-func (p *Pipeline) apply(ctx context.Context, targets []*target) error {
-	if err := each(ctx, targets, (*target).prepare); err != nil {
+func (d *Delivery) apply(ctx context.Context) error {
+	if err := each(ctx, d.shares, (*share).prepare); err != nil {
 		return err
 	}
-	if err := p.judge(targets); err != nil {
-		for _, t := range targets {
-			if len(t.rejected) > 0 {
-				t.fail(ctx, err)
+	if err := d.pipeline.judge(d.shares); err != nil {
+		for _, s := range d.shares {
+			if len(s.rejected) > 0 {
+				s.fail(ctx, err)
 			}
 		}
 		return err
 	}
-	if err := each(ctx, targets, (*target).commit); err != nil {
+	if err := each(ctx, d.shares, (*share).commit); err != nil {
 		return err
 	}
-	return cutOff(ctx, targets)
+	return cutOff(ctx, d.shares)
 }
 
 // each runs a step for all tables at once. A table that fails stops no other.
-func each(ctx context.Context, targets []*target, step func(*target, context.Context) error) error {
-	errs := make([]error, len(targets))
+func each(ctx context.Context, shares []*share, step func(*share, context.Context) error) error {
+	errs := make([]error, len(shares))
 	var wg sync.WaitGroup
-	for i, t := range targets {
+	for i, s := range shares {
 		wg.Go(func() {
-			if err := step(t, ctx); err != nil {
-				t.fail(ctx, err)
-				errs[i] = fmt.Errorf("table %s: %w", t.name, err)
+			if err := step(s, ctx); err != nil {
+				s.fail(ctx, err)
+				errs[i] = fmt.Errorf("table %s: %w", s.name, err)
 			}
 		})
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-// share is what a delivery has for a table.
-type share struct {
-	*target
-	records []routed
 }
 
 // assign gives every record to its table. The shares are in the order of the tables' names.

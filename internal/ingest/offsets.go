@@ -13,10 +13,10 @@ import (
 )
 
 // firsts are the first records of the delivery's partitions.
-func (t *target) firsts() iter.Seq[routed] {
+func (s *share) firsts() iter.Seq[routed] {
 	return func(yield func(routed) bool) {
 		var part *kafka.Partition
-		for _, r := range t.records {
+		for _, r := range s.records {
 			if r.Part != part && !yield(r) {
 				return
 			}
@@ -27,18 +27,18 @@ func (t *target) firsts() iter.Seq[routed] {
 
 // begin is where the delivery begins in the partition of its first record: there, or before it, where a reader has met no
 // records.
-func (t *target) begin(first routed) int64 {
-	if r, ok := t.read[*first.Part]; ok {
+func (s *share) begin(first routed) int64 {
+	if r, ok := s.read[*first.Part]; ok {
 		return min(r.From, first.Offset)
 	}
 	return first.Offset
 }
 
 // follow refuses a delivery that leaves out records which are not to be left out (P1, rule 16).
-func (t *target) follow() error {
+func (s *share) follow() error {
 	var errs []error
-	for r := range t.firsts() {
-		errs = append(errs, t.ledger.Follows(r.Part, t.begin(r), t.config.Routes[r.route].Dense))
+	for r := range s.firsts() {
+		errs = append(errs, s.ledger.Follows(r.Part, s.begin(r), s.config.Routes[r.route].Dense))
 	}
 	return errors.Join(errs...)
 }
@@ -48,12 +48,12 @@ const largestEvent = 10_000
 
 // obliged reports whether the ledger has to move although nothing changes: where every offset counts, what follows is
 // measured by it. Where there is so much of it, who begins at the ledger is not to read it each time.
-func (t *target) obliged() bool {
-	if len(t.records) > largestEvent {
+func (s *share) obliged() bool {
+	if len(s.records) > largestEvent {
 		return true
 	}
-	for r := range t.firsts() {
-		if t.config.Routes[r.route].Dense || t.ledger.Owes(r.Part) {
+	for r := range s.firsts() {
+		if s.config.Routes[r.route].Dense || s.ledger.Owes(r.Part) {
 			return true
 		}
 	}
@@ -69,12 +69,12 @@ type hole struct {
 }
 
 // holes are those between what went before and this delivery; inside a delivery they are not measured (rule 16).
-func (t *target) holes() (out []hole) {
-	for r := range t.firsts() {
-		mark, known := t.ledger.Mark(r.Part)
-		next, seen := t.passed[*r.Part]
-		if from := max(next, mark.Next); (known || seen) && from < t.begin(r) {
-			out = append(out, hole{r.Part, from, t.begin(r) - 1, seen && next >= mark.Next || t.ledger.Owes(r.Part)})
+func (s *share) holes() (out []hole) {
+	for r := range s.firsts() {
+		mark, known := s.ledger.Mark(r.Part)
+		next, seen := s.passed[*r.Part]
+		if from := max(next, mark.Next); (known || seen) && from < s.begin(r) {
+			out = append(out, hole{r.Part, from, s.begin(r) - 1, seen && next >= mark.Next || s.ledger.Owes(r.Part)})
 		}
 	}
 	return out
@@ -91,18 +91,18 @@ func (t *target) rewind(before *ledger.Ledger) {
 }
 
 // pass remembers how far a delivery went that is done, and tells of the holes before it.
-func (t *target) pass(ctx context.Context, holes []hole) {
-	for _, r := range t.records {
-		t.passed[*r.Part] = max(t.passed[*r.Part], r.Offset+1, t.read[*r.Part].Next)
+func (s *share) pass(ctx context.Context, holes []hole) {
+	for _, r := range s.records {
+		s.passed[*r.Part] = max(s.passed[*r.Part], r.Offset+1, s.read[*r.Part].Next)
 	}
 	for _, h := range holes {
 		attrs := []slog.Attr{slog.String("topic", h.part.Topic), slog.Int("partition", int(h.part.Number)), slog.Int64("from", h.from), slog.Int64("to", h.to)}
 		level := slog.LevelInfo
 		if h.seen {
 			level = slog.LevelWarn
-			attrs = append(attrs, report.Attrs(t.now(), report.Holes(1))...)
+			attrs = append(attrs, report.Attrs(s.now(), report.Holes(1))...)
 		}
-		t.log.LogAttrs(ctx, level, "offsets were not delivered", attrs...)
+		s.log.LogAttrs(ctx, level, "offsets were not delivered", attrs...)
 	}
 }
 
@@ -134,10 +134,10 @@ func (s *sharing) note(p *kafka.Partition, changes []rows.Entry) {
 }
 
 // warn says so once in a process's life.
-func (t *target) warn(ctx context.Context) {
-	if t.sharing.keys > 0 && !t.warned {
-		t.warned = true
-		t.log.LogAttrs(ctx, slog.LevelWarn, "keys have changes in several partitions, which are applied in the order of the partitions",
-			slog.Int("keys", t.sharing.keys))
+func (s *share) warn(ctx context.Context) {
+	if s.sharing.keys > 0 && !s.warned {
+		s.warned = true
+		s.log.LogAttrs(ctx, slog.LevelWarn, "keys have changes in several partitions, which are applied in the order of the partitions",
+			slog.Int("keys", s.sharing.keys))
 	}
 }

@@ -77,6 +77,12 @@ func (l Layout) Sized(target int64) Layout {
 	return l
 }
 
+// Sparing is the layout for a process that has memory for so many bytes of files that a commit writes again of its own accord.
+func (l Layout) Sparing(bytes int64) Layout {
+	l.care.budget = min(l.care.budget, bytes)
+	return l
+}
+
 // parquet is the settings for a file with these rows.
 func (l Layout) parquet(batch arrow.RecordBatch) []parquet.WriterProperty {
 	out := l.writer

@@ -15,7 +15,7 @@ import (
 // pile is the rows to write: some of those in the columns. They come from the batch, and from files that are written
 // again.
 type pile struct {
-	chunks  [][]arrow.Array // the columns of the batch, of the rows that partial ones come to, and of each file
+	chunks  [][]arrow.Array // the columns of the batch, of the rows that partial ones come to, and of each file; once joined, of all
 	rows    int64           // of all chunks
 	columns []arrow.Array   // once joined
 	picks   []pick
@@ -62,23 +62,23 @@ func (p *pile) add(f locate.File, r *tablefile.FileRows, dead func(pos int64) bo
 	}
 }
 
-// join completes the pile: its columns are those of all chunks, one after the other.
+// join completes the pile: its columns are those of all chunks, one after the other. The chunks are let go of.
 func (p *pile) join() error {
+	if len(p.chunks) > 1 {
+		joined := make([]arrow.Array, len(p.chunks[0]))
+		for i := range joined {
+			var parts []arrow.Array
+			for _, chunk := range p.chunks {
+				parts = append(parts, chunk[i])
+			}
+			var err error
+			if joined[i], err = array.Concatenate(parts, memory.DefaultAllocator); err != nil {
+				return err
+			}
+		}
+		p.chunks = [][]arrow.Array{joined}
+	}
 	p.columns = p.chunks[0]
-	if len(p.chunks) == 1 {
-		return nil
-	}
-	p.columns = make([]arrow.Array, len(p.chunks[0]))
-	for i := range p.columns {
-		var parts []arrow.Array
-		for _, chunk := range p.chunks {
-			parts = append(parts, chunk[i])
-		}
-		var err error
-		if p.columns[i], err = array.Concatenate(parts, memory.DefaultAllocator); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
