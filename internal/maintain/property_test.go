@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/audit"
 	"github.com/frazil/frazil/internal/local/fault"
@@ -82,12 +80,7 @@ func (l *life) meet(faults ...fault.Fault) error {
 		return err
 	}
 	defer line.Cut()
-	c := *l.config
-	main := c.Catalogs["main"]
-	main.URI, main.Properties = line.Catalog, maps.Clone(main.Properties)
-	main.Properties["s3.endpoint"] = line.Store
-	c.Catalogs = map[string]config.Catalog{"main": main}
-	m, err := maintain.New(ctx, &c, slog.New(slog.DiscardHandler))
+	m, err := maintain.New(ctx, line.Config(l.config), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}

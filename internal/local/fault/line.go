@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/stack"
 )
@@ -68,6 +70,16 @@ type end struct{}
 func lineOf(r *http.Request) *Line {
 	l, _ := r.Context().Value(end{}).(*Line)
 	return l
+}
+
+// Config is a configuration by which a process is at the end of the line: its catalog main is that of the parts.
+func (l *Line) Config(c *config.Config) *config.Config {
+	own, main := *c, c.Catalogs["main"]
+	main.URI, main.Properties = l.Catalog, maps.Clone(main.Properties)
+	main.Properties["s3.endpoint"] = l.Store
+	own.Catalogs = maps.Clone(c.Catalogs)
+	own.Catalogs["main"] = main
+	return &own
 }
 
 // Cut ends the line: what has not arrived yet never will.

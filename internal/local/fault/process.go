@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/ingest"
@@ -43,13 +42,8 @@ func Start(parts *stack.Stack, c *config.Config) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, main := *c, c.Catalogs["main"]
-	main.URI, main.Properties = line.Catalog, maps.Clone(main.Properties)
-	main.Properties["s3.endpoint"] = line.Store
-	own.Catalogs = maps.Clone(c.Catalogs)
-	own.Catalogs["main"] = main
 	p.Line = line
-	if p.pipeline, err = ingest.New(&own, slog.New(slog.DiscardHandler)); err != nil {
+	if p.pipeline, err = ingest.New(line.Config(c), slog.New(slog.DiscardHandler)); err != nil {
 		line.Cut()
 		return nil, err
 	}

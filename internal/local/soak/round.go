@@ -10,6 +10,7 @@ import (
 
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/audit"
+	"github.com/frazil/frazil/internal/local/broker"
 	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/stack"
@@ -29,6 +30,8 @@ type round struct {
 	rolls   bool // its tables are rolled back, and never expired, in place of the other way round
 	parts   *stack.Stack
 	config  *config.Config
+	drains  *config.Config // of those that read Kafka themselves
+	kafka   *broker.Client
 	lake    *lake.Lake
 	tables  []*table
 	sources []*part
@@ -108,16 +111,18 @@ func (r *round) step(ctx context.Context) error {
 	switch n := r.IntN(20); {
 	case n == 0:
 		return r.replace(r.IntN(len(r.running)))
-	case n < 4:
+	case n == 1:
+		return r.drain(ctx)
+	case n < 5:
 		return r.others(ctx)
-	case n < 7:
+	case n < 8:
 		return r.atOnce(ctx)
 	}
 	return r.alone(ctx)
 }
 
 func (r *round) open(ctx context.Context) (err error) {
-	if r.parts, err = stack.StartLake(); err != nil {
+	if r.parts, err = stack.Start(false); err != nil {
 		return err
 	}
 	r.parts.Play(r.profile)
@@ -131,6 +136,15 @@ func (r *round) open(ctx context.Context) (err error) {
 		routed[p.topic] = true
 	}
 	if r.config, err = stack.Configure(main, doc); err != nil {
+		return err
+	}
+	if r.drains, err = withBroker(r.parts, doc); err != nil {
+		return err
+	}
+	if r.kafka, err = broker.NewClient(r.parts.Kafka); err != nil {
+		return err
+	}
+	if err := r.createTopics(ctx); err != nil {
 		return err
 	}
 	if r.lake, err = lake.Open(ctx, main); err != nil {
@@ -157,6 +171,7 @@ func (r *round) close() {
 	for _, p := range r.running {
 		p.Kill()
 	}
+	r.kafka.Close()
 	r.parts.Close()
 }
 

@@ -28,6 +28,8 @@ type part struct {
 	table  *table
 	class  int64 // ids are class modulo classes
 	events []event
+
+	produced int // of them, to the broker
 }
 
 const classes = 16
