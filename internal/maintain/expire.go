@@ -21,7 +21,7 @@ import (
 // expire removes snapshots that are old enough, and the files that they alone have once the table is proven to be without them.
 //
 // What becomes of a table's ledger after a roll-back its snapshots tell (P1). So one that has not been noted yet is noted before
-// they go; and every snapshot of frazil's that stays has its own copy.
+// they go; and every snapshot of frazil's that stays has its own copy, where that is small; else a roll-back to it is an error later.
 func (k *keeper) expire(ctx context.Context, l *limits, t *tally) error {
 	if k.policy.Expire == nil {
 		return nil
