@@ -1,7 +1,7 @@
 // Package drain reads the topics of a configuration itself, from where the ledgers of their tables stand, and has package
 // ingest apply what it reads.
 //
-// The ledgers alone say what is done, so it keeps nothing between runs: what a killed run has not committed the next one reads
+// The ledgers alone say what is done: what a killed run has not committed the next one reads
 // again, as it does what a roll-back took out of a table. Two runs at once are safe, and one of them is in vain.
 //
 // It needs the brokers of every source. It makes no topic and no group, and moves no offset in Kafka.
@@ -20,6 +20,7 @@ import (
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/consume"
 	"github.com/frazil/frazil/internal/ingest"
+	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/warehouse"
 )
 
@@ -44,6 +45,11 @@ type lane struct {
 	topics []string // names and patterns
 	log    *slog.Logger
 	limits consume.Limits
+
+	// How far the runs have come, and which version of the table they left: while it is that one, nothing is read again only
+	// because it had no effect, which moves no ledger.
+	passed  map[kafka.Partition]int64
+	version string
 }
 
 // New makes the lanes of a configuration. It connects to nothing.

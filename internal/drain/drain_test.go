@@ -1,7 +1,9 @@
 package drain_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -139,6 +142,39 @@ func TestATableThatFailsStopsNoOther(t *testing.T) {
 			w.wantIDs("shop.returns", "5")
 		})
 	}
+}
+
+// The ledger does not move for what has no effect. It is not read again for that, unless the table has become another one.
+func TestWhatHadNoEffectIsReadOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "shop.orders")
+	var said bytes.Buffer
+	w.log = slog.New(slog.NewTextHandler(&said, nil))
+	w.topic("orders", 2)
+	d := w.drain(w.config(oneRoute))
+	run := func(want string) {
+		t.Helper()
+		said.Reset()
+		w.run(d)
+		if !strings.Contains(said.String(), "msg=drained table=main:shop.orders source=main records="+want+"\n") {
+			t.Errorf("got %s, want %s records", &said, want)
+		}
+	}
+	w.put("orders", 0, 1)
+	run("1")
+	w.put("orders", 0, 1)
+	run("1")
+	run("0")
+	w.put("orders", 0, 2)
+	run("1")
+	w.put("orders", 0, 2)
+	run("1")
+	w.must(w.lake.Append(t.Context(), "shop.orders", []lake.Row{{"id": "3", "n": "3"}}))
+	run("1")
+	run("0")
+	w.must(w.lake.Rollback(t.Context(), "shop.orders", 2)) // what the other one appended, and 2
+	run("3")
+	w.wantIDs("shop.orders", "1", "2")
 }
 
 // A partition that the ledger does not know begins with what there is.

@@ -56,13 +56,14 @@ func whileThereIsTime(ctx context.Context, stop <-chan struct{}) (context.Contex
 type taken struct {
 	*ingest.Delivery
 	records int
+	read    []kafka.Range
 }
 
 // take decodes batches.
 func (l *lane) take(ctx context.Context, batches iter.Seq2[consume.Batch, error]) iter.Seq2[taken, error] {
 	return func(yield func(taken, error) bool) {
 		for b, err := range batches {
-			t := taken{records: len(b.Records)}
+			t := taken{records: len(b.Records), read: b.Read}
 			if err == nil {
 				t.Delivery, err = l.pipeline.Take(ctx, b.Records, b.Read...)
 			}
@@ -88,14 +89,26 @@ func (l *lane) apply(ctx context.Context, batches iter.Seq2[taken, error]) error
 		if err := b.Apply(ctx); err != nil {
 			return err
 		}
+		l.pass(b.read)
 		records, longest = records+b.records, max(longest, time.Since(began))
 	}
 	l.log.LogAttrs(ctx, slog.LevelInfo, "drained", slog.Int("records", records))
 	return nil
 }
 
-// stretches are what the table does not have of its topics, from where its ledger stands on. Of a partition that the ledger does
-// not know it is all that there is.
+// pass notes that the table has these ranges: the ledger need not say so of records that changed nothing.
+func (l *lane) pass(read []kafka.Range) {
+	if l.passed == nil {
+		l.passed = map[kafka.Partition]int64{}
+	}
+	for _, r := range read {
+		l.passed[*r.Part] = r.Next
+	}
+	l.version = l.pipeline.Version(l.table)
+}
+
+// stretches are what the table does not have of its topics, from where its ledger stands on, or from where the last run has come
+// to with the table as it still is. Of a partition that the ledger does not know it is all that there is.
 func (l *lane) stretches(ctx context.Context, source *consume.Cluster) ([]consume.Stretch, error) {
 	names, err := l.names(ctx, source)
 	if err != nil {
@@ -106,6 +119,9 @@ func (l *lane) stretches(ctx context.Context, source *consume.Cluster) ([]consum
 	if err != nil {
 		return nil, err
 	}
+	if l.pipeline.Version(l.table) != l.version {
+		l.passed = nil
+	}
 	logs, err := source.Logs(ctx, names)
 	if err != nil {
 		return nil, err
@@ -115,7 +131,7 @@ func (l *lane) stretches(ctx context.Context, source *consume.Cluster) ([]consum
 	for _, log := range logs {
 		from := log.Start
 		if mark, known := held.Mark(log.Part); known {
-			from = mark.Next
+			from = max(mark.Next, l.passed[*log.Part])
 			errs = append(errs, log.Holds(from))
 		}
 		out = append(out, consume.Stretch{Log: log, From: from})

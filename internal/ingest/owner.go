@@ -26,6 +26,17 @@ func (p *Pipeline) Ledger(ctx context.Context, table config.Table) (*ledger.Ledg
 	return t.ledger, nil
 }
 
+// Version tells a table's states apart, as this process saw it last: any change of the table makes another one. "" if it saw none.
+func (p *Pipeline) Version(table config.Table) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t := p.tables[table.String()]
+	if t == nil || t.seen.Load() == nil {
+		return ""
+	}
+	return t.seen.Load().MetadataLocation()
+}
+
 // MoveLedger changes a table's ledger on its owner's word, by a snapshot that changes no file. Others may write the table
 // meanwhile: move is asked again for each head. An empty move ends it.
 func (p *Pipeline) MoveLedger(ctx context.Context, table config.Table, move func(*ledger.Ledger, time.Time) (ledger.Move, error)) error {
