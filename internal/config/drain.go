@@ -13,7 +13,7 @@ type Drain struct {
 
 // drainShare is the part of the process's memory that the bytes of all batches may have. Of each there is one that is applied,
 // with what is made of it, one that is decoded, and one that is being read.
-const drainShare = 16
+const drainShare = 12
 
 // leastBatch is what a batch has however little memory there is.
 const leastBatch = 1 << 20

@@ -18,7 +18,7 @@ func TestDrainSaysHowLargeABatchIs(t *testing.T) {
 		", drain: {commit_interval: 5m}": {256_000_000, 5 * time.Minute},
 		", drain: {batch_bytes: 2MB}":    {2_000_000, time.Minute},
 		", drain: {batch_bytes: 1KB}":    {1 << 20, time.Minute},
-		", drain: {batch_bytes: 100GB}, memory: 90%": {1 << 30, time.Minute},
+		", drain: {batch_bytes: 100GB}, memory: 90%": {(16 << 30) / 12, time.Minute},
 	} {
 		c, err := config.Parse([]byte(document + text + "}"))
 		if err != nil {
@@ -30,7 +30,7 @@ func TestDrainSaysHowLargeABatchIs(t *testing.T) {
 		}
 	}
 	c := &config.Config{}
-	if one, four, many := c.BatchBytes(1), c.BatchBytes(4), c.BatchBytes(1000); one != 64<<20 || four != 16<<20 || many != 1<<20 {
+	if one, four, many := c.BatchBytes(1), c.BatchBytes(4), c.BatchBytes(1000); one != (1<<30)/12 || four != (1<<30)/48 || many != 1<<20 {
 		t.Errorf("of a GiB: %d, of 4 tables %d, of 1000 %d", one, four, many)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 
 var (
 	drained = flag.Int("changes", 200_000, "that BenchmarkDrain drains")
+	loaded  = flag.Int("load", 200_000, "rows that BenchmarkInitialLoad loads")
 	held    = flag.Int("rows", 1_000_000, "of the table that BenchmarkDrain drains into")
 )
 
@@ -33,7 +35,7 @@ const (
 //
 // The marks are for -changes=1000000 -rows=5000000.
 func BenchmarkDrain(b *testing.B) {
-	s := newStream(b)
+	s := newStream(b, *held)
 	s.put(10_000)
 	s.drain()
 	for b.Loop() {
@@ -54,6 +56,37 @@ func BenchmarkDrain(b *testing.B) {
 	b.ReportMetric(float64(s.function.Peak())/1e6, "peak-MB")
 }
 
+// BenchmarkInitialLoad has the same function drain new orders, as a source's snapshot has them, into an empty table. It also
+// tells how often a row is written, and how large the files are in the end.
+func BenchmarkInitialLoad(b *testing.B) {
+	s := newStream(b, 0)
+	for left := *loaded; left > 0; left -= perSet {
+		s.send(s.changes.Inserts(min(left, perSet)))
+	}
+	for b.Loop() {
+		r := s.drain()
+		rows := float64(*loaded)
+		b.ReportMetric(rows/r.Duration.Seconds(), "rows/s")
+		b.ReportMetric(r.CPU.Seconds()/rows*1e6, "cpu-s/M")
+		t, err := s.lake.Load(b.Context(), "shop.orders")
+		s.must(err)
+		var written, size int
+		for _, snapshot := range t.Metadata().Snapshots() {
+			n, err := strconv.Atoi(snapshot.Summary.Properties["added-records"])
+			s.must(err)
+			written += n
+			size, err = strconv.Atoi(snapshot.Summary.Properties["total-files-size"])
+			s.must(err)
+		}
+		files, _, err := s.lake.Files(b.Context(), "shop.orders")
+		s.must(err)
+		b.ReportMetric(float64(written)/rows, "written/row")
+		b.ReportMetric(float64(size)/float64(files)/1e6, "MB/file")
+		b.ReportMetric(float64(len(t.Metadata().Snapshots())), "commits")
+	}
+	b.ReportMetric(float64(s.function.Peak())/1e6, "peak-MB")
+}
+
 // stream is a topic of changes, and the function that drains it.
 type stream struct {
 	*world
@@ -63,10 +96,14 @@ type stream struct {
 	function *lambda.Function
 }
 
-func newStream(b *testing.B) *stream {
+// newStream makes both, with a table of so many rows.
+func newStream(b *testing.B, rows int) *stream {
 	b.Helper()
 	s := &stream{world: newWorld(b)}
-	base, err := shop.Write(b.Context(), s.lake, "base.orders", *held, 10, shop.Long)
+	base, err := &shop.Base{Key: shop.Long}, error(nil)
+	if rows > 0 {
+		base, err = shop.Write(b.Context(), s.lake, "base.orders", rows, 10, shop.Long)
+	}
 	s.must(err)
 	s.must(base.Create(b.Context(), s.lake, "shop.orders", 3, nil))
 	s.changes = shop.NewChanges(base, shop.Uniform)
@@ -88,10 +125,12 @@ func newStream(b *testing.B) *stream {
 }
 
 // put produces so many changes, all of a key to one partition.
-func (s *stream) put(n int) {
+func (s *stream) put(n int) { s.send(s.changes.Next(n)) }
+
+func (s *stream) send(set *shop.Set) {
 	s.Helper()
-	records := make([]*kgo.Record, 0, n)
-	for key, value := range s.changes.Next(n).Records(shop.Debezium) {
+	var records []*kgo.Record
+	for key, value := range set.Records(shop.Debezium) {
 		s.bytes += len(key) + len(value)
 		records = append(records, &kgo.Record{Topic: "orders", Key: key, Value: value, Partition: int32(crc32.ChecksumIEEE(key) % spread)})
 	}

@@ -37,7 +37,22 @@ func (r *reader) care(target int64) care {
 	}
 	many := int(r.atLeast(2, "frazil.care.level-files", defaultMany))
 	if r.on("frazil.care.levels") {
-		c.levels = Levels{[]int64{c.small / 64, c.small / 8, c.small}, many}
+		c.levels = Levels{levelsUpTo(c.small), many}
+	}
+	return c
+}
+
+// levelsUpTo are the bounds of the levels of small files.
+func levelsUpTo(small int64) []int64 { return []int64{small / 64, small / 8, small} }
+
+// within is the care of a process that has not more for it: of the largest small files, too, more than a few have to fit.
+func (c care) within(budget int64) care {
+	c.budget = min(c.budget, budget)
+	if small := budget / (least + 1); small < c.small {
+		c.small = small
+		if c.levels.Many > 0 {
+			c.levels.Bounds = levelsUpTo(small)
+		}
 	}
 	return c
 }

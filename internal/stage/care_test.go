@@ -208,6 +208,16 @@ func TestTheBudgetIsThatOfAllPartitions(t *testing.T) {
 	l.wantCare(l.put(stage.Position, 0, 10), stage.Tally{Merged: 1})
 }
 
+// A process that has memory for no more than a few of them leaves files alone that are small to others.
+func TestWhatIsSmallGoesByTheMemory(t *testing.T) {
+	t.Parallel()
+	for fit, want := range map[int64]stage.Tally{3: {}, 9: {Merged: 1}} {
+		l := newLot(t, 3, map[string]string{"frazil.care.level-files": "2"})
+		l.target.Layout = l.target.Layout.Sparing(l.live[0].FileSizeBytes() * fit)
+		l.wantCare(l.put(stage.Position, 0, 1, 2, 3, 4), want)
+	}
+}
+
 // Equality deletes are for who wants nothing read.
 func TestEqualityDeletesComeWithoutCare(t *testing.T) {
 	t.Parallel()

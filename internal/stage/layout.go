@@ -79,7 +79,7 @@ func (l Layout) Sized(target int64) Layout {
 
 // Sparing is the layout for a process that has memory for so many bytes of files that a commit writes again of its own accord.
 func (l Layout) Sparing(bytes int64) Layout {
-	l.care.budget = min(l.care.budget, bytes)
+	l.care = l.care.within(bytes)
 	return l
 }
 

@@ -77,6 +77,17 @@ func (c *Changes) Next(keys int) *Set {
 	return s
 }
 
+// Inserts makes a set of new orders alone, as a snapshot of the source has them.
+func (c *Changes) Inserts(n int) *Set {
+	c.sets++
+	s := &Set{key: c.key, version: c.sets}
+	for range n {
+		s.changes = append(s.changes, change{c.next, 'i'})
+		c.next++
+	}
+	return s
+}
+
 // old draws n orders of the base, in a random order.
 func (c *Changes) old(n int) (ids []int64) {
 	start := c.rand.Int64N(c.rows - int64(n) + 1)

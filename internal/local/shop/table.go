@@ -120,7 +120,7 @@ func batches(schema *arrow.Schema, rows, files, n int) iter.Seq2[arrow.RecordBat
 	}
 }
 
-// Create makes a table of a base: one snapshot of its files.
+// Create makes a table of a base: one snapshot of its files, none if it has no rows.
 func (base *Base) Create(ctx context.Context, l *lake.Lake, name string, version int, properties map[string]string) error {
 	s := base.Key.spec(name, version)
 	s.Properties = properties
@@ -135,6 +135,9 @@ func (base *Base) Create(ctx context.Context, l *lake.Lake, name string, version
 }
 
 func (base *Base) add(ctx context.Context, t *table.Table) error {
+	if len(base.files) == 0 {
+		return nil
+	}
 	tx := t.NewTransaction()
 	if err := tx.NewRowDelta(nil).AddRows(base.files...).Commit(ctx); err != nil {
 		return err
