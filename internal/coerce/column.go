@@ -34,15 +34,15 @@ func scalarParser(t iceberg.Type, o options) parser {
 	case iceberg.BooleanType:
 		return parseBool
 	case iceberg.Int32Type:
-		return integer{min: math.MinInt32, max: math.MaxInt32, name: "int", encoding: o.decimals, unsigned: o.unsigned}.parse
+		return (&integer{min: math.MinInt32, max: math.MaxInt32, name: "int", encoding: o.decimals, unsigned: o.unsigned}).parse
 	case iceberg.Int64Type:
-		return integer{min: math.MinInt64, max: math.MaxInt64, name: "long", encoding: o.decimals, unsigned: o.unsigned}.parse
+		return (&integer{min: math.MinInt64, max: math.MaxInt64, name: "long", encoding: o.decimals, unsigned: o.unsigned}).parse
 	case iceberg.Float32Type:
 		return parseFloat
 	case iceberg.Float64Type:
 		return parseDouble
 	case iceberg.DecimalType:
-		return decimal{t.Precision(), t.Scale(), o}.parse
+		return (&decimal{t.Precision(), t.Scale(), o}).parse
 	case iceberg.StringType:
 		return parseString
 	case iceberg.UUIDType:
@@ -60,17 +60,17 @@ func scalarParser(t iceberg.Type, o options) parser {
 func temporalParser(t iceberg.Type, o options) parser {
 	switch t.(type) {
 	case iceberg.DateType:
-		return temporal{kind: dates, options: o}.parse
+		return (&temporal{kind: dates, options: o}).parse
 	case iceberg.TimeType:
-		return temporal{kind: times, options: o}.parse
+		return (&temporal{kind: times, options: o}).parse
 	case iceberg.TimestampType:
-		return temporal{kind: micros, options: o}.parse
+		return (&temporal{kind: micros, options: o}).parse
 	case iceberg.TimestampTzType:
-		return temporal{kind: micros, zoned: true, options: o}.parse
+		return (&temporal{kind: micros, zoned: true, options: o}).parse
 	case iceberg.TimestampNsType:
-		return temporal{kind: nanos, options: o}.parse
+		return (&temporal{kind: nanos, options: o}).parse
 	default:
-		return temporal{kind: nanos, zoned: true, options: o}.parse
+		return (&temporal{kind: nanos, zoned: true, options: o}).parse
 	}
 }
 

@@ -20,7 +20,7 @@ type decimal struct {
 	options          options
 }
 
-func (t decimal) parse(v wire.Value, c *rows.Cell) error {
+func (t *decimal) parse(v wire.Value, c *rows.Cell) error {
 	switch {
 	case v.Kind() == wire.Object || v.Kind() == wire.Text && inBase64(v, t.options.decimals):
 		return t.base64(v, c)
@@ -56,7 +56,7 @@ func (t decimal) parse(v wire.Value, c *rows.Cell) error {
 }
 
 // short reads up to 18 plain digits that fit as they are, the common case. Negative ones of unsigned columns do not.
-func (t decimal) short(s []byte) (n int64, ok bool) {
+func (t *decimal) short(s []byte) (n int64, ok bool) {
 	const most = 18
 	negative := len(s) > 0 && s[0] == '-'
 	if negative {
@@ -111,7 +111,7 @@ func (e *exact) unfold(v wire.Value) error {
 	return err
 }
 
-func (t decimal) base64(v wire.Value, c *rows.Cell) error {
+func (t *decimal) base64(v wire.Value, c *rows.Cell) error {
 	if short, ok := t.shortBase64(v); ok {
 		c.Decimal = short
 		return nil
@@ -132,7 +132,7 @@ func (t decimal) base64(v wire.Value, c *rows.Cell) error {
 
 // shortBase64 reads a value that is at the column's scale and no longer than 128 bits, the common case, without big
 // integers.
-func (t decimal) shortBase64(v wire.Value) (n decimal128.Num, ok bool) {
+func (t *decimal) shortBase64(v wire.Value) (n decimal128.Num, ok bool) {
 	if v.Kind() != wire.Text || v.Type() != nil && (v.Type().Name != wire.Decimal || v.Type().Scale != t.scale) {
 		return n, false
 	}
@@ -149,9 +149,9 @@ func (t decimal) shortBase64(v wire.Value) (n decimal128.Num, ok bool) {
 	return n, n.FitsInPrecision(int32(t.precision))
 }
 
-func (t decimal) String() string { return fmt.Sprintf("decimal(%d,%d)", t.precision, t.scale) }
+func (t *decimal) String() string { return fmt.Sprintf("decimal(%d,%d)", t.precision, t.scale) }
 
-func (t decimal) misfit(err error) error { return fmt.Errorf("%w for %s", err, t) }
+func (t *decimal) misfit(err error) error { return fmt.Errorf("%w for %s", err, t) }
 
 // plainDecimal reports whether s is digits with an optional sign and fraction, and no exponent.
 func plainDecimal(s []byte) bool {
@@ -190,7 +190,7 @@ func unscaled(v wire.Value, scale int, floor bool) (*big.Int, error) {
 	}
 	if v.Kind() == wire.Object {
 		var c rows.Cell
-		if (integer{min: -1 << 15, max: 1 << 15, name: "a scale"}).parse(v.Field("scale"), &c) != nil || v.Field("value").Kind() != wire.Text {
+		if (&integer{min: -1 << 15, max: 1 << 15, name: "a scale"}).parse(v.Field("scale"), &c) != nil || v.Field("value").Kind() != wire.Text {
 			return nil, errors.New("an object that is no {scale, value} is no decimal")
 		}
 		v, from = v.Field("value"), int(c.Int)

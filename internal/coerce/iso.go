@@ -1,9 +1,6 @@
 package coerce
 
-import (
-	"errors"
-	"time"
-)
+import "errors"
 
 var (
 	errNoTimestamp = errors.New("is no timestamp")
@@ -73,17 +70,38 @@ func readDate(s []byte) (days int64, rest []byte, ok bool) {
 	}
 	month, okM := twoDigits(s[1:])
 	dom, okD := twoDigits(s[4:])
-	if !okM || !okD || month < 1 || dom < 1 {
+	if !okM || !okD {
 		return 0, nil, false
 	}
 	days, ok = dayOf(year, month, dom)
 	return days, s[6:], ok
 }
 
+// dayOf is a date of the Gregorian calendar, which goes on before it was made, in days since 1970. It is not ok if there is
+// no such date.
 func dayOf(year, month, dom int) (days int64, ok bool) {
-	at := time.Date(year, time.Month(month), dom, 0, 0, 0, 0, time.UTC)
-	days, _ = floor(at.Unix(), day)
-	return days, at.Year() == year && int(at.Month()) == month && at.Day() == dom
+	if month < 1 || month > 12 || dom < 1 || dom > daysIn(year, month) {
+		return 0, false
+	}
+	y, m := int64(year), int64(month-3) // of years that begin in March, so that a leap day is the last
+	if m < 0 {
+		y, m = y-1, m+12
+	}
+	const in400 = 400*365 + 97
+	centuries, y := floor(y, 400)
+	return centuries*in400 + y*365 + y/4 - y/100 + (m*153+2)/5 + int64(dom-1) - 719_468, true
+}
+
+func daysIn(year, month int) int {
+	switch {
+	case month == 2 && year%4 == 0 && (year%100 != 0 || year%400 == 0):
+		return 29
+	case month == 2:
+		return 28
+	case month == 4 || month == 6 || month == 9 || month == 11:
+		return 30
+	}
+	return 31
 }
 
 // readYear reads four digits, or a sign and four to nine.

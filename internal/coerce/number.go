@@ -122,7 +122,7 @@ type integer struct {
 	unsigned bool
 }
 
-func (t integer) parse(v wire.Value, c *rows.Cell) error {
+func (t *integer) parse(v wire.Value, c *rows.Cell) error {
 	switch {
 	case v.Kind() == wire.Object || v.Kind() == wire.Text && inBase64(v, t.encoding):
 		n, err := unscaled(v, 0, false)
@@ -174,7 +174,7 @@ func unfold(n int64, t *wire.Type) (uint64, error) {
 	return uint64(n) & (1<<width - 1), nil
 }
 
-func (t integer) number(s []byte, c *rows.Cell) error {
+func (t *integer) number(s []byte, c *rows.Cell) error {
 	if n, ok := smallInteger(s); ok {
 		return t.fit(n, c)
 	}
@@ -194,7 +194,7 @@ func (t integer) number(s []byte, c *rows.Cell) error {
 	return t.outOfRange()
 }
 
-func (t integer) fit(n int64, c *rows.Cell) error {
+func (t *integer) fit(n int64, c *rows.Cell) error {
 	if n < t.min || n > t.max {
 		return t.outOfRange()
 	}
@@ -202,7 +202,7 @@ func (t integer) fit(n int64, c *rows.Cell) error {
 	return nil
 }
 
-func (t integer) outOfRange() error { return fmt.Errorf("is out of range of %s", t.name) }
+func (t *integer) outOfRange() error { return fmt.Errorf("is out of range of %s", t.name) }
 
 // smallInteger reads a plain integer of up to 18 digits, the common case.
 func smallInteger(s []byte) (int64, bool) {

@@ -36,7 +36,7 @@ type components struct {
 }
 
 // structured reads Debezium's structured temporals (time.precision.mode=structured): an object of numbers.
-func (t temporal) structured(v wire.Value) (instant, error) {
+func (t *temporal) structured(v wire.Value) (instant, error) {
 	p, err := readComponents(v)
 	switch {
 	case err != nil:
@@ -53,7 +53,7 @@ func (t temporal) structured(v wire.Value) (instant, error) {
 	return t.compose(p)
 }
 
-func (t temporal) compose(p components) (at instant, err error) {
+func (t *temporal) compose(p components) (at instant, err error) {
 	n := p.n
 	if n[partHour]|n[partMinute]|n[partSecond]|n[partNanos] < 0 || n[partHour] > 23 || n[partMinute] > 59 || n[partSecond] > 59 || n[partNanos] > 999_999_999 {
 		return at, errNoTime
@@ -63,7 +63,7 @@ func (t temporal) compose(p components) (at instant, err error) {
 		return at, nil
 	}
 	days, ok := dayOf(int(n[partYear]), int(n[partMonth]), int(n[partDay]))
-	if !ok || n[partMonth] < 1 || n[partDay] < 1 {
+	if !ok {
 		return at, errors.New("is no date") // also the zero dates of MySQL
 	}
 	at.sec += days*day - n[partOffset]
@@ -107,7 +107,7 @@ func (p *components) number(name []byte, m wire.Value) error {
 	}
 	var c rows.Cell
 	// No component is larger; the limit keeps days and seconds inside 64 bits.
-	if (integer{min: -1_000_000_000, max: 1_000_000_000, name: "a component"}).parse(m, &c) != nil {
+	if (&integer{min: -1_000_000_000, max: 1_000_000_000, name: "a component"}).parse(m, &c) != nil {
 		return errors.New("a component of it is no number that it can be")
 	}
 	p.n[i], p.has[i] = c.Int, true

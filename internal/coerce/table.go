@@ -217,7 +217,7 @@ func printable(name []byte) string {
 }
 
 func (t *Table) cell(i int, v wire.Value) error {
-	c, column := &t.cells[i], t.schema.Columns[i]
+	c, column := &t.cells[i], &t.schema.Columns[i]
 	c.Reset()
 	c.Null = v.Kind() == wire.Null
 	if t.unavailable.is(v) {
@@ -250,7 +250,7 @@ func (t *Table) absent(insert bool) error {
 		if seen {
 			continue
 		}
-		column, c := t.schema.Columns[i], &t.cells[i]
+		column, c := &t.schema.Columns[i], &t.cells[i]
 		keep := t.rules.Absent == config.Keep && !insert
 		switch {
 		case t.rules.Absent == config.Error, keep && !t.keeps:

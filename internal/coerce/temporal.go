@@ -47,7 +47,7 @@ var (
 	errMidnight = errors.New("a time other than midnight does not fit date")
 )
 
-func (t temporal) parse(v wire.Value, c *rows.Cell) error {
+func (t *temporal) parse(v wire.Value, c *rows.Cell) error {
 	var at instant
 	var err error
 	switch v.Kind() {
@@ -66,7 +66,7 @@ func (t temporal) parse(v wire.Value, c *rows.Cell) error {
 	return t.settle(at, c)
 }
 
-func (t temporal) typeName() string {
+func (t *temporal) typeName() string {
 	switch t.kind {
 	case dates:
 		return "date"
@@ -77,7 +77,7 @@ func (t temporal) typeName() string {
 }
 
 // number reads an integer.
-func (t temporal) number(v wire.Value) (instant, error) {
+func (t *temporal) number(v wire.Value) (instant, error) {
 	var c rows.Cell
 	if err := anyLong.parse(v, &c); err != nil {
 		return instant{}, err
@@ -92,7 +92,7 @@ func (t temporal) number(v wire.Value) (instant, error) {
 var anyLong = integer{min: math.MinInt64, max: math.MaxInt64, name: "long"}
 
 // unitOf says in what an integer counts: a timestamp unit, or d for days.
-func (t temporal) unitOf(typ *wire.Type) (string, error) {
+func (t *temporal) unitOf(typ *wire.Type) (string, error) {
 	clock := t.kind == times
 	if typ != nil && typ.Name != "" {
 		unit := dateUnits[typ.Name]
@@ -126,7 +126,7 @@ var clockUnits = map[string]string{
 }
 
 // text reads a text.
-func (t temporal) text(v wire.Value) (instant, error) {
+func (t *temporal) text(v wire.Value) (instant, error) {
 	s := v.Text()
 	if t.kind == times {
 		return readTimeOfDay(s)
@@ -153,7 +153,7 @@ func (t temporal) text(v wire.Value) (instant, error) {
 }
 
 // settle puts what was read into the cell.
-func (t temporal) settle(at instant, c *rows.Cell) error {
+func (t *temporal) settle(at instant, c *rows.Cell) error {
 	special := at.infinite
 	if special == 0 {
 		special = at.outside(t.kind.limit)
@@ -172,7 +172,7 @@ func (t temporal) settle(at instant, c *rows.Cell) error {
 }
 
 // special settles what lies below (negative) or above all that fits.
-func (t temporal) special(at instant, side int, c *rows.Cell) error {
+func (t *temporal) special(at instant, side int, c *rows.Cell) error {
 	switch {
 	case t.kind == times:
 		return errDay

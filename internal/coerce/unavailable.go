@@ -17,6 +17,7 @@ import (
 type unavailable struct {
 	placeholder string
 	texts       []string
+	lengths     uint64 // of the texts, modulo 64: most values have none of them
 }
 
 func newUnavailable(placeholder string) unavailable {
@@ -27,14 +28,18 @@ func newUnavailable(placeholder string) unavailable {
 	}
 	name := md5.Sum(b) // of uuid[]: the name-based UUID (RFC 9562, version 3) without a namespace
 	name[6], name[8] = name[6]&0x0f|0x30, name[8]&0x3f|0x80
-	return unavailable{placeholder, []string{
+	u := unavailable{placeholder: placeholder, texts: []string{
 		placeholder, base64.StdEncoding.EncodeToString(b), base64.URLEncoding.EncodeToString(b), hex.EncodeToString(b),
 		string(hstore), uuid.UUID(name).String(),
 	}}
+	for _, text := range u.texts {
+		u.lengths |= 1 << (len(text) % 64)
+	}
+	return u
 }
 
 // is reports whether a value stands for one that was not sent.
-func (u unavailable) is(v wire.Value) bool {
+func (u *unavailable) is(v wire.Value) bool {
 	switch v.Kind() {
 	case wire.Text:
 		return u.text(v)
@@ -46,8 +51,11 @@ func (u unavailable) is(v wire.Value) bool {
 	return false
 }
 
-func (u unavailable) text(v wire.Value) bool {
+func (u *unavailable) text(v wire.Value) bool {
 	s := v.Text()
+	if u.lengths>>(len(s)%64)&1 == 0 {
+		return false
+	}
 	for _, form := range u.texts {
 		if string(s) == form {
 			return true
@@ -56,7 +64,7 @@ func (u unavailable) text(v wire.Value) bool {
 	return false
 }
 
-func (u unavailable) array(v wire.Value) bool {
+func (u *unavailable) array(v wire.Value) bool {
 	n, i := v.Len(), 0
 	for e := range v.Elems() {
 		if n == 1 && e.Kind() == wire.Text {
@@ -71,7 +79,7 @@ func (u unavailable) array(v wire.Value) bool {
 }
 
 // within reports whether a text somewhere inside an object or array is the placeholder.
-func (u unavailable) within(v wire.Value) bool {
+func (u *unavailable) within(v wire.Value) bool {
 	switch v.Kind() {
 	case wire.Object:
 		for _, m := range v.Members() {

@@ -34,7 +34,7 @@ const (
 
 // Reset makes the cell empty. The room of its children stays, to be used again.
 func (c *Cell) Reset() {
-	*c = Cell{Children: c.Children[:0]}
+	c.Null, c.Kept, c.Int, c.Float, c.Decimal, c.Bytes, c.Children = false, NotKept, 0, 0, decimal128.Num{}, nil, c.Children[:0]
 }
 
 // Add appends an empty child. It is valid until the next one is added.

@@ -19,6 +19,7 @@ type Key int32
 type Keys struct {
 	columns int
 	ids     map[string]Key
+	names   strings.Builder // what the keys of ids are cut from
 	text    []byte
 	ends    []uint32 // end of each part in text; columns of them per key
 }
@@ -43,12 +44,24 @@ func (k *Keys) Intern(p *Parts) Key {
 		return id
 	}
 	id := Key(len(k.ids))
-	k.ids[string(p.key)] = id
+	k.ids[k.name(p.key)] = id
 	for i := range k.columns {
 		k.text = append(k.text, p.At(i)...)
 		k.ends = append(k.ends, uint32(len(k.text)))
 	}
 	return id
+}
+
+// name is a key's text, which lies with those of others: what a Builder has handed out stays when it grows or is reset.
+func (k *Keys) name(key []byte) string {
+	const chunk = 16 << 10
+	if k.names.Cap()-k.names.Len() < len(key) {
+		k.names.Reset()
+		k.names.Grow(max(chunk, len(key)))
+	}
+	n := k.names.Len()
+	k.names.Write(key)
+	return k.names.String()[n:]
 }
 
 // Find looks a key up without adding it.

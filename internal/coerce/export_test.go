@@ -1,0 +1,4 @@
+package coerce
+
+// DayOf is the calendar.
+var DayOf = dayOf
