@@ -9,6 +9,7 @@ type Doc struct {
 	names   []byte // the unescaped form of names that were sent with escapes
 	texts   []byte // the unescaped form of texts that were asked for
 	order   []nameRef
+	shape   shape
 	schemas schemas
 }
 
@@ -64,6 +65,7 @@ func (d *Doc) single(k Kind, b []byte) (Value, error) {
 
 func (d *Doc) reset(b []byte) error {
 	d.src, d.tape, d.names, d.texts = b, d.tape[:0], d.names[:0], d.texts[:0]
+	d.shape.begin()
 	if len(b) > maxSize {
 		return &SyntaxError{Pos: maxSize, Problem: "the document is too long"}
 	}

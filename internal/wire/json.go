@@ -3,6 +3,7 @@ package wire
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -13,7 +14,7 @@ const maxDepth = 512
 const none = ^uint32(0)
 
 // parser tokenizes the document of doc, whose slices it holds itself while it works. It keeps no stack: an open
-// container's token holds its parent.
+// container's token holds its parent, where in the shape its members are, and (escaped) that names are to be compared.
 type parser struct {
 	doc   *Doc
 	src   []byte
@@ -33,6 +34,9 @@ func (d *Doc) parse(pos, depth int) (int, error) {
 	p := parser{doc: d, src: d.src, tape: d.tape, pos: pos, open: none, depth: depth}
 	err := p.tree()
 	d.tape = p.tape
+	if err != nil {
+		d.shape.forget()
+	}
 	return p.pos, err
 }
 
@@ -59,7 +63,7 @@ func (p *parser) step() error {
 	if c == end {
 		return p.close()
 	}
-	if len(p.tape) > int(p.open)+1 {
+	if !p.first() {
 		if c != ',' {
 			return p.unexpected("a comma or the end of the " + kind.String())
 		}
@@ -100,8 +104,13 @@ func (p *parser) enter(k Kind) error {
 		return p.fail(p.pos, "too many arrays and objects in one another")
 	}
 	p.depth++
-	p.tape = append(p.tape, token{start: uint32(p.pos), next: p.open, kind: k})
-	p.open = uint32(len(p.tape) - 1)
+	holder, inside := p.open, uint32(0)
+	if holder != none {
+		inside = p.tape[holder].end
+	}
+	p.open = uint32(len(p.tape))
+	p.push(p.pos, int(inside), k, false)
+	p.tape[p.open].next = holder
 	p.pos++
 	return nil
 }
@@ -112,9 +121,10 @@ func (p *parser) close() error {
 	t := &p.tape[p.open]
 	parent := t.next
 	t.end, t.next = uint32(p.pos), uint32(len(p.tape))
-	if t.kind == Object && p.doc.repeats(p.tape, p.open) {
+	if t.escaped && p.doc.repeats(p.tape, p.open) {
 		return p.fail(int(t.start), "an object has two members of one name")
 	}
+	t.escaped = false
 	p.open = parent
 	p.depth--
 	return nil
@@ -124,10 +134,16 @@ func (p *parser) memberName() error {
 	if p.peek() != '"' {
 		return p.unexpected("a member name")
 	}
+	if p.foreseen() {
+		return nil
+	}
+	first := p.first()
 	if err := p.text(Absent); err != nil {
 		return err
 	}
-	if t := &p.tape[len(p.tape)-1]; t.escaped {
+	t := &p.tape[len(p.tape)-1]
+	p.learn(first, *t)
+	if t.escaped {
 		n := len(p.doc.names)
 		p.doc.names = AppendUnescaped(p.doc.names, p.src[t.start:t.end])
 		t.start, t.end = uint32(n), uint32(len(p.doc.names))
@@ -183,18 +199,24 @@ func (p *parser) number() error {
 
 // digits passes over digits and returns how many there were.
 func (p *parser) digits() int {
-	n := 0
-	for p.pos < len(p.src) && p.src[p.pos]-'0' < 10 {
-		p.pos++
-		n++
+	i := p.pos
+	for i < len(p.src) && p.src[i]-'0' < 10 {
+		i++
 	}
+	n := i - p.pos
+	p.pos = i
 	return n
 }
 
+// push adds a token, in place: one that is put together first and appended then costs twice as much.
 func (p *parser) push(start, end int, k Kind, escaped bool) {
-	p.tape = append(p.tape, token{
-		start: uint32(start), end: uint32(end), next: uint32(len(p.tape) + 1), kind: k, escaped: escaped,
-	})
+	n := len(p.tape)
+	if n == cap(p.tape) {
+		p.tape = slices.Grow(p.tape, n+1)
+	}
+	p.tape = p.tape[:n+1]
+	t := &p.tape[n]
+	t.start, t.end, t.next, t.kind, t.escaped = uint32(start), uint32(end), uint32(n+1), k, escaped
 }
 
 func (p *parser) at(c byte) bool { return p.pos < len(p.src) && p.src[p.pos] == c }

@@ -132,7 +132,7 @@ func (v Value) Bool() bool {
 func (v Value) Text() []byte {
 	switch v.Kind() {
 	case Text:
-		t := v.doc.tape[v.tok]
+		t := &v.doc.tape[v.tok]
 		s := v.doc.src[t.start:t.end:t.end]
 		if t.escaped {
 			return v.doc.unescape(s)
@@ -151,7 +151,7 @@ func (v Value) Raw() []byte {
 	if v.doc == nil {
 		return nil
 	}
-	t := v.doc.tape[v.tok]
+	t := &v.doc.tape[v.tok]
 	if t.kind == Text && t.start > 0 {
 		return v.doc.src[t.start-1 : t.end+1 : t.end+1]
 	}
