@@ -46,6 +46,7 @@ var rules = map[string]rule{
 	"cluster":     {light, "config deadletter"},
 	"consume":     {light, "cluster config kafka ledger"},
 	"report":      {light, ""},
+	"schedule":    {light, ""},
 	"rows":        {ice, ""},
 	"coerce":      {ice, "change config rows wire"},
 	"merge":       {ice, "rows"},
@@ -148,8 +149,8 @@ func TestFunctionsAndLocalstackAreWiring(t *testing.T) {
 	t.Parallel()
 	const reason = "it is wiring and holds no part of the flow itself"
 	allowed := map[string][]string{
-		"functions/drain":    {"internal/drain", "internal/environment", "internal/ingest"},
-		"functions/maintain": {"internal/environment", "internal/ingest", "internal/maintain"},
+		"functions/drain":    {"internal/drain", "internal/environment", "internal/ingest", "internal/schedule"},
+		"functions/maintain": {"internal/environment", "internal/ingest", "internal/maintain", "internal/schedule"},
 		"functions/merge":    {"internal/ingest", "internal/environment"},
 		"localstack":         {"internal/local/demo", "internal/local/owner", "internal/local/scenario", "internal/local/soak", "internal/local/stack", "internal/local/verify"},
 	}

@@ -112,6 +112,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	cluster     opens Kafka clusters; dead letters as records of a topic                                  light
 	consume     reads topics of Kafka from given offsets on, in batches                                    light
 	report      the metrics, as log lines that CloudWatch reads                                           light
+	schedule    the life of work that is done again and again, on Lambda or as a process                    light
 	rows        all changes of one delivery for one table: typed columns, typed keys, one entry per change  ice
 	coerce      values into typed rows; compiled once per table schema and route                          ice
 	merge       rows to at most one effect per key; a pure function                                       ice

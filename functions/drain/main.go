@@ -9,15 +9,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
-	"slices"
-	"strings"
-	"syscall"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/frazil/frazil/internal/drain"
 	"github.com/frazil/frazil/internal/environment"
 	"github.com/frazil/frazil/internal/ingest"
+	"github.com/frazil/frazil/internal/schedule"
 )
 
 func main() {
@@ -27,10 +24,10 @@ func main() {
 	d, err := newDrain(context.Background(), os.Environ(), environment.ReadDocument, log)
 	switch {
 	case err != nil:
-	case onLambda(os.Environ()):
+	case schedule.OnLambda(os.Environ()):
 		lambda.Start(&handler{d})
 	default:
-		err = run(d, *follow)
+		err = schedule.Process(d, *follow)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -45,20 +42,4 @@ func newDrain(ctx context.Context, environ []string, read func(string) ([]byte, 
 	}
 	ingest.LimitMemory(c.Memory.Process)
 	return drain.New(ctx, c, log)
-}
-
-func onLambda(environ []string) bool {
-	return slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "AWS_LAMBDA_RUNTIME_API=") })
-}
-
-// run is the life of a process that is its own. A first SIGTERM lets it commit what it has read, a second one ends it.
-func run(d *drain.Drain, follow bool) error {
-	asked, forget := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer forget()
-	context.AfterFunc(asked, forget)
-	if follow {
-		d.Follow(context.Background(), asked.Done())
-		return nil
-	}
-	return d.Run(context.Background(), asked.Done())
 }

@@ -8,15 +8,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
-	"slices"
-	"strings"
-	"syscall"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/frazil/frazil/internal/environment"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/maintain"
+	"github.com/frazil/frazil/internal/schedule"
 )
 
 func main() {
@@ -26,10 +23,10 @@ func main() {
 	m, err := newMaintain(context.Background(), os.Environ(), environment.ReadDocument, log)
 	switch {
 	case err != nil:
-	case onLambda(os.Environ()):
+	case schedule.OnLambda(os.Environ()):
 		lambda.Start(&handler{m})
 	default:
-		err = run(m, *follow)
+		err = schedule.Process(m, *follow)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -44,20 +41,4 @@ func newMaintain(ctx context.Context, environ []string, read func(string) ([]byt
 	}
 	ingest.LimitMemory(c.Memory.Process)
 	return maintain.New(ctx, c, log)
-}
-
-func onLambda(environ []string) bool {
-	return slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "AWS_LAMBDA_RUNTIME_API=") })
-}
-
-// run is the life of a process that is its own. After a first SIGTERM it begins nothing more, a second one ends it.
-func run(m *maintain.Maintain, follow bool) error {
-	asked, forget := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
-	defer forget()
-	context.AfterFunc(asked, forget)
-	if follow {
-		m.Follow(context.Background(), asked.Done())
-		return nil
-	}
-	return m.Run(context.Background(), asked.Done())
 }

@@ -98,18 +98,5 @@ func (d *Drain) Run(ctx context.Context, stop <-chan struct{}) error {
 	return errors.Join(errs...)
 }
 
-// Follow runs again and again until stop is closed, each time a commit interval after the last run began. What fails the log
-// says, and the next run tries again.
-func (d *Drain) Follow(ctx context.Context, stop <-chan struct{}) {
-	for {
-		next := time.After(d.config.CommitInterval())
-		_ = d.Run(ctx, stop) // it has logged
-		select {
-		case <-next:
-		case <-stop:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+// Interval is the time from one run to the next of a process that follows.
+func (d *Drain) Interval() time.Duration { return d.config.CommitInterval() }

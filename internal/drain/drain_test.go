@@ -17,6 +17,7 @@ import (
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/schedule"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -261,7 +262,7 @@ func TestFollowingTakesWhatComes(t *testing.T) {
 	d := w.drain(c)
 	go func() {
 		defer close(done)
-		d.Follow(t.Context(), stop)
+		schedule.Follow(t.Context(), d, stop)
 	}()
 	w.put("orders", 0, 1)
 	<-landed

@@ -82,20 +82,8 @@ func (m *Maintain) Run(ctx context.Context, stop <-chan struct{}) error {
 	return errors.Join(errs...)
 }
 
-// Follow runs again and again until stop is closed. What fails the log says, and the next run tries again.
-func (m *Maintain) Follow(ctx context.Context, stop <-chan struct{}) {
-	for {
-		next := time.After(interval)
-		_ = m.Run(ctx, stop) // it has logged
-		select {
-		case <-next:
-		case <-stop:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+// Interval is the time from one run to the next of a process that follows.
+func (m *Maintain) Interval() time.Duration { return interval }
 
 // limits are how much a run may do.
 type limits struct {
