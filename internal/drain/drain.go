@@ -46,10 +46,10 @@ type lane struct {
 	log    *slog.Logger
 	limits consume.Limits
 
-	// How far the runs have come, and which version of the table they left: while it is that one, nothing is read again only
+	// How far the runs have come since the table was last found to be changed by others: until then nothing is read again only
 	// because it had no effect, which moves no ledger.
 	passed  map[kafka.Partition]int64
-	version string
+	changes int64
 }
 
 // New makes the lanes of a configuration. It connects to nothing.

@@ -98,17 +98,26 @@ func (l *lane) apply(ctx context.Context, batches iter.Seq2[taken, error]) error
 
 // pass notes that the table has these ranges: the ledger need not say so of records that changed nothing.
 func (l *lane) pass(read []kafka.Range) {
-	if l.passed == nil {
-		l.passed = map[kafka.Partition]int64{}
+	if l.changed() { // perhaps behind these ranges: they may be taken out of it again
+		return
 	}
 	for _, r := range read {
 		l.passed[*r.Part] = r.Next
 	}
-	l.version = l.pipeline.Version(l.table)
+}
+
+// changed reports whether others have changed the table since it was asked last, and forgets then how far the runs have come.
+func (l *lane) changed() bool {
+	changes := l.pipeline.Changes(l.table)
+	if l.passed != nil && changes == l.changes {
+		return false
+	}
+	l.passed, l.changes = map[kafka.Partition]int64{}, changes
+	return true
 }
 
 // stretches are what the table does not have of its topics, from where its ledger stands on, or from where the last run has come
-// to with the table as it still is. Of a partition that the ledger does not know it is all that there is.
+// to where nobody else has changed it since. Of a partition that the ledger does not know it is all that there is.
 func (l *lane) stretches(ctx context.Context, source *consume.Cluster) ([]consume.Stretch, error) {
 	names, err := l.names(ctx, source)
 	if err != nil {
@@ -119,9 +128,7 @@ func (l *lane) stretches(ctx context.Context, source *consume.Cluster) ([]consum
 	if err != nil {
 		return nil, err
 	}
-	if l.pipeline.Version(l.table) != l.version {
-		l.passed = nil
-	}
+	l.changed()
 	logs, err := source.Logs(ctx, names)
 	if err != nil {
 		return nil, err

@@ -26,15 +26,15 @@ func (p *Pipeline) Ledger(ctx context.Context, table config.Table) (*ledger.Ledg
 	return t.ledger, nil
 }
 
-// Version tells a table's states apart, as this process saw it last: any change of the table makes another one. "" if it saw none.
-func (p *Pipeline) Version(table config.Table) string {
+// Changes counts how often this process has found that others had changed a table, in whatever way. What it commits itself is no
+// such change.
+func (p *Pipeline) Changes(table config.Table) int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	t := p.tables[table.String()]
-	if t == nil || t.seen.Load() == nil {
-		return ""
+	if t := p.tables[table.String()]; t != nil {
+		return t.changes.Load()
 	}
-	return t.seen.Load().MetadataLocation()
+	return 0
 }
 
 // MoveLedger changes a table's ledger on its owner's word, by a snapshot that changes no file. Others may write the table

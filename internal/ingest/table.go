@@ -26,6 +26,7 @@ type target struct {
 	now     func() time.Time
 	cache   *locate.Cache
 	seen    atomic.Pointer[table.Table] // the last head of all, for who does not hold mu
+	changes atomic.Int64                // how often a head was loaded that is not the last one
 
 	mu     sync.Mutex     // held for one delivery, or one word of its owner's
 	head   *table.Table   // as of the last commit or load; nil: not known
@@ -46,6 +47,9 @@ func (t *target) load(ctx context.Context) error {
 		return err
 	}
 	t.fresh = true
+	if seen := t.seen.Load(); seen == nil || seen.MetadataLocation() != head.MetadataLocation() {
+		t.changes.Add(1)
+	}
 	return t.use(head)
 }
 

@@ -1,0 +1,61 @@
+package drain_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/frazil/frazil/internal/ingest"
+	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/ledger"
+	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/lake"
+)
+
+// While a run goes on, the table may lose what the run has put into it. The same process reads that again.
+func TestWhatIsTakenBackDuringARunIsReadAgain(t *testing.T) {
+	t.Parallel()
+	for name, takeBack := range map[string]func(*world) error{
+		"by a roll-back": func(w *world) error { return w.lake.Rollback(w.Context(), "shop.orders", 1) },
+		"by its owner's word": func(w *world) error {
+			for id := range 2 {
+				if err := w.lake.Delete(w.Context(), "shop.orders", []lake.Row{{"id": fmt.Sprint(id)}}, lake.Rewrite); err != nil {
+					return err
+				}
+			}
+			c := w.config(oneRoute)
+			p, err := ingest.New(c, w.log)
+			if err != nil {
+				return err
+			}
+			return p.MoveLedger(w.Context(), c.Routes[0].Table, func(l *ledger.Ledger, now time.Time) (ledger.Move, error) {
+				return l.Set(kafka.MainSource, "orders", map[int32]int64{0: 0, 1: 0}, now.UnixMilli())
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "shop.orders")
+			w.must(w.lake.Append(t.Context(), "shop.orders", []lake.Row{{"id": "9", "n": "9"}}))
+			w.topic("orders", 2)
+			for p := range 2 {
+				w.put("orders", int32(p), p)
+			}
+			var commits atomic.Int32
+			var failed error
+			w.parts.Catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
+				if op == catalog.OpCommitTable && commits.Add(1) == 2 { // the run's second: its first one landed
+					failed = takeBack(w)
+				}
+				return catalog.Fault{}
+			})
+			d := inSmallBatches(w.drain(w.config(oneRoute)))
+			w.run(d)
+			w.must(failed)
+			w.run(d)
+			w.wantIDs("shop.orders", "0", "1", "9")
+		})
+	}
+}
