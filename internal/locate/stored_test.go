@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
@@ -55,6 +56,35 @@ func TestStoredRowsAreReadWhereThatIsCheap(t *testing.T) {
 	got := live.Stored(t.Context(), s, schema, found, []int{0, 2})
 	if diff := cmp.Diff(map[int]rows.Fingerprint{0: same[7], 2: same[9]}, got); diff != "" || len(s.read) > 0 {
 		t.Errorf("of rows that the process wrote, with reads of %v: %s", s.read, diff)
+	}
+}
+
+// Of a file without an index of pages whole columns would be decoded for a row. That costs more than to write the row, and to find
+// that out a footer, once.
+func TestStoredRowsOfOtherWritersAreReadWhereThatIsCheap(t *testing.T) {
+	t.Parallel()
+	s, schema := newShelf(), keyed(t, prim.Int64)
+	const count, footer = 200_000, 64 << 10
+	values := make([]int64, count)
+	for i := range values {
+		values[i] = int64(rows.Mix(uint64(i)))
+	}
+	column := []column{{1, "k0", longs(values...)}}
+	with, without := "s3://b/with", "s3://b/without"
+	for path, index := range map[string]bool{with: true, without: false} {
+		f := s.parquet(t, path, column, parquet.WithPageIndexEnabled(index), parquet.WithDataPageSize(16<<10), parquet.WithDictionaryDefault(false))
+		live := snapshot(schema, []locate.File{f}, nil).With(tablefile.NewMemory(1 << 20))
+		found, err := live.Find(t.Context(), s, schema, keysOf(schema, long(values[count-1])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for again, most := range []int64{footer + 64<<10, map[string]int64{with: footer + 64<<10, without: 0}[path]} {
+			s.read = map[string]int64{}
+			known := live.Stored(t.Context(), s, schema, found, []int{0})
+			if _, ok := known[0]; ok != index || s.read[path] > most {
+				t.Errorf("%s, time %d: known %t, %d bytes are read, want at most %d", path, again, ok, s.read[path], most)
+			}
+		}
 	}
 }
 

@@ -104,7 +104,7 @@ func (w *writer) old(out *oldCells, path string, patches []resolve.Patch) error 
 			needed, fields = append(needed, c), append(fields, field)
 		}
 	}
-	read, err := tablefile.Cells(w.ctx, w.store, w.outcome.Found.Files[path].File, fields, positions, w.live.Table.Defaults)
+	read, err := tablefile.Cells(w.ctx, w.store, w.outcome.Found.Files[path].File, fields, positions, w.live.Table.Defaults, tablefile.NoLimit)
 	if err != nil {
 		return err
 	}

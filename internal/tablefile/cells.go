@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -21,10 +22,11 @@ import (
 // Cells reads the values that some rows of a data file have in some fields, which carry field ids as package rows sets
 // them: one array for each field, with an element for each position. Positions ascend. Of the file only the columns of
 // these fields are read: the pages that hold such rows, where the file has an index of them, else all in their row groups, as
-// also of columns with lists or maps.
-func Cells(ctx context.Context, store Store, f File, fields []arrow.Field, positions []int64, defaults Defaults) ([]arrow.Array, error) {
+// also of columns with lists or maps. Where that costs more than most, the error is ErrCostly; a row group has been read by
+// then only if it was within that.
+func Cells(ctx context.Context, store Store, f File, fields []arrow.Field, positions []int64, defaults Defaults, most Cost) ([]arrow.Array, error) {
 	missing, err := f.missing(defaults)
-	c := cells{ctx: ctx, store: store, want: fields, shaper: shaper(missing), parts: make([][]arrow.Array, len(fields))}
+	c := cells{ctx: ctx, store: store, want: fields, shaper: shaper(missing), parts: make([][]arrow.Array, len(fields)), left: most}
 	if err == nil {
 		err = c.read(f, positions)
 	}
@@ -40,12 +42,25 @@ func Cells(ctx context.Context, store Store, f File, fields []arrow.Field, posit
 	return out, nil
 }
 
+// Cost is what cells cost to read: the bytes of their pages, and for each value that is made of them perValue more.
+type Cost int64
+
+const (
+	NoLimit Cost = math.MaxInt64 // for cells that are needed in any case
+
+	perValue = 4
+)
+
+// ErrCostly says that cells were not read because they cost too much.
+var ErrCostly = errors.New("it costs more to read than the values are worth")
+
 type cells struct {
 	ctx    context.Context
 	store  Store
 	want   []arrow.Field
 	shaper shaper
 	parts  [][]arrow.Array // by field
+	left   Cost
 }
 
 func (c *cells) read(f File, positions []int64) error {
@@ -96,16 +111,26 @@ func (c *cells) group(w *window, meta *metadata.FileMetaData, number int, names 
 	if g.file, err = file.NewParquetReader(io.NewSectionReader(w, 0, w.size), file.WithMetadata(meta), file.WithReadProps(props)); err != nil {
 		return err
 	}
-	if g.arrow, err = pqarrow.NewFileReader(g.file, pqarrow.ArrowReadProperties{BatchSize: perBatch}, memory.DefaultAllocator); err != nil {
+	if g.arrow, err = pqarrow.NewFileReader(g.file, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator); err != nil {
 		return err
 	}
 	flat, repeated, err := c.choose(g, names, named)
 	if err != nil {
 		return err
 	}
+	var parts [2]part
+	for i, some := range []choice{flat, repeated} {
+		if parts[i], err = partOf(g, some, inside); err != nil {
+			return err
+		}
+		c.left -= parts[i].cost()
+	}
+	if c.left < 0 {
+		return ErrCostly
+	}
 	var columns []arrow.Array
-	for _, some := range []choice{flat, repeated} {
-		read, err := c.readSome(g, some, inside)
+	for _, p := range parts {
+		read, err := c.readPart(g, p, inside)
 		if err != nil {
 			return err
 		}
@@ -122,80 +147,118 @@ type choice struct {
 	repeated bool // some of their values are in lists or maps
 }
 
-// readSome reads the given rows of some columns.
-func (c *cells) readSome(g rowGroup, some choice, inside []int64) ([]arrow.Array, error) {
-	if len(some.leaves) == 0 {
+// part is what is read of some columns of a row group for the rows that are wanted.
+type part struct {
+	leaves  []int
+	extents []extent
+	runs    []run
+}
+
+// partOf chooses between the pages that hold rows and all of the columns.
+func partOf(g rowGroup, some choice, inside []int64) (p part, err error) {
+	p.leaves = some.leaves
+	if len(p.leaves) == 0 {
+		return p, nil
+	}
+	if !some.repeated { // in pages of lists arrow-go loses its place: it errs, or panics
+		if p.extents, err = pagesOf(g, p.leaves, inside); err != nil {
+			return p, err
+		}
+	}
+	if p.extents != nil {
+		p.runs = runsOf(inside)
+		return p, nil
+	}
+	p.runs = []run{{0, inside[len(inside)-1] + 1}}
+	p.extents, err = chunksOf(g.meta, g.number, p.leaves)
+	return p, err
+}
+
+func (p part) cost() (c Cost) {
+	for _, e := range p.extents {
+		c += Cost(e.to - e.from)
+	}
+	for _, r := range p.runs {
+		c += Cost(r.to-r.from) * Cost(len(p.leaves)) * perValue
+	}
+	return c
+}
+
+// batch is how many rows are read at a time. More than a run has would be in pages that are not there.
+func (p part) batch() (n int64) {
+	for _, r := range p.runs {
+		n = max(n, r.to-r.from)
+	}
+	return min(n, perBatch)
+}
+
+const (
+	perBatch = 1024    // rows that are read at a time, at most
+	buffered = 4 << 10 // bytes that are read at a time, and so beyond the end of a page
+)
+
+// readPart reads the given rows of some columns. Of the others no more than a batch is held.
+func (c *cells) readPart(g rowGroup, p part, inside []int64) ([]arrow.Array, error) {
+	if len(p.leaves) == 0 {
 		return nil, nil
 	}
-	runs := []run{{0, g.meta.RowGroups[g.number].NumRows}}
-	var pages []extent
-	var err error
-	if !some.repeated { // in pages of lists arrow-go loses its place: it errs, or panics
-		pages, err = pagesOf(g, some.leaves, inside)
+	if err := g.window.fetchAll(c.ctx, c.store, p.extents); err != nil {
+		return nil, err
 	}
-	switch {
-	case err != nil:
-	case pages != nil:
-		runs = runsOf(inside)
-		inside = shifted(inside, runs)
-		err = g.window.fetchAll(c.ctx, c.store, pages)
-	default:
-		err = g.window.fetchChunks(c.ctx, c.store, g.meta, g.number, some.leaves)
-	}
+	reader, err := pqarrow.NewFileReader(g.file, pqarrow.ArrowReadProperties{BatchSize: p.batch()}, memory.DefaultAllocator)
 	if err != nil {
 		return nil, err
 	}
-	columns, err := c.readRuns(g, some.leaves, runs)
+	records, err := reader.GetRecordReader(c.ctx, p.leaves, []int{g.number})
 	if err != nil {
 		return nil, err
 	}
-	index := array.NewInt64Builder(memory.DefaultAllocator)
-	index.AppendValues(inside, nil)
-	indices := index.NewInt64Array()
-	for i, column := range columns {
-		if columns[i], err = compute.TakeArray(c.ctx, column, indices); err != nil {
+	defer records.Release()
+	taken := make([][]arrow.Array, records.Schema().NumFields())
+	for _, r := range p.runs {
+		if err := records.SeekToRow(r.from); err != nil {
+			return nil, err
+		}
+		for from := r.from; from < r.to; {
+			if !records.Next() {
+				return nil, errors.Join(records.Err(), io.ErrUnexpectedEOF)
+			}
+			batch := records.RecordBatch()
+			to := min(r.to, from+batch.NumRows())
+			n, _ := slices.BinarySearch(inside, to)
+			if err := c.take(taken, batch, inside[:n], from); err != nil {
+				return nil, err
+			}
+			inside, from = inside[n:], to
+		}
+	}
+	columns := make([]arrow.Array, len(taken))
+	for i, list := range taken {
+		if columns[i], err = array.Concatenate(list, memory.DefaultAllocator); err != nil {
 			return nil, err
 		}
 	}
 	return columns, nil
 }
 
-const (
-	perBatch = 1024    // rows that are read at a time
-	buffered = 4 << 10 // bytes that are read at a time, and so beyond the end of a page
-)
-
-// readRuns reads runs of rows of a row group.
-func (c *cells) readRuns(g rowGroup, leaves []int, runs []run) ([]arrow.Array, error) {
-	records, err := g.arrow.GetRecordReader(c.ctx, leaves, []int{g.number})
-	if err != nil {
-		return nil, err
+// take adds the given rows of a batch, of which the first has the number from, to what was taken of its columns.
+func (c *cells) take(taken [][]arrow.Array, batch arrow.RecordBatch, rows []int64, from int64) error {
+	if len(rows) == 0 {
+		return nil
 	}
-	defer records.Release()
-	parts := make([][]arrow.Array, records.Schema().NumFields())
-	for _, r := range runs {
-		if err := records.SeekToRow(r.from); err != nil {
-			return nil, err
-		}
-		for left := r.to - r.from; left > 0; {
-			if !records.Next() {
-				return nil, errors.Join(records.Err(), io.ErrUnexpectedEOF)
-			}
-			batch := records.RecordBatch()
-			n := min(left, batch.NumRows())
-			for i, column := range batch.Columns() {
-				parts[i] = append(parts[i], array.NewSlice(column, 0, n))
-			}
-			left -= n
-		}
+	index := array.NewInt64Builder(memory.DefaultAllocator)
+	for _, row := range rows {
+		index.Append(row - from)
 	}
-	columns := make([]arrow.Array, len(parts))
-	for i, list := range parts {
-		if columns[i], err = array.Concatenate(list, memory.DefaultAllocator); err != nil {
-			return nil, err
+	indices := index.NewInt64Array()
+	for i, column := range batch.Columns() {
+		some, err := compute.TakeArray(c.ctx, column, indices)
+		if err != nil {
+			return err
 		}
+		taken[i] = append(taken[i], some)
 	}
-	return columns, nil
+	return nil
 }
 
 // choose picks the columns of a file that hold wanted fields: those without lists and maps, and those with some.

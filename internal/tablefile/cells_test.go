@@ -47,14 +47,14 @@ func TestCellsAreThoseOfSomeRowsAndFields(t *testing.T) {
 	if diff := cmp.Diff([]string{`{"kind":null}`}, cells(t, p, f, arrow.NewSchema([]arrow.Field{today.Field(0)}, nil), []int64{1}, nil)); diff != "" {
 		t.Errorf("a field that the file does not have: %s", diff)
 	}
-	if _, err := tablefile.Cells(t.Context(), p, f, today.Fields(), []int64{3}, nil); err == nil || !strings.Contains(err.Error(), "it has no row 3") {
+	if _, err := tablefile.Cells(t.Context(), p, f, today.Fields(), []int64{3}, nil, tablefile.NoLimit); err == nil || !strings.Contains(err.Error(), "it has no row 3") {
 		t.Errorf("a row that the file does not have: %v", err)
 	}
 }
 
 func cells(t *testing.T, p page, f tablefile.File, s *arrow.Schema, positions []int64, defaults tablefile.Defaults) (out []string) {
 	t.Helper()
-	columns, err := tablefile.Cells(t.Context(), p, f, s.Fields(), positions, defaults)
+	columns, err := tablefile.Cells(t.Context(), p, f, s.Fields(), positions, defaults, tablefile.NoLimit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestCellsReadOnlyTheColumnsAndRowGroupsThatTheyAreIn(t *testing.T) {
 	p, f := written(t, s, rows...)
 	for field, most := range map[int]int64{1: 200_000, 2: int64(len(p)) / 2} {
 		var n int64
-		if _, err := tablefile.Cells(t.Context(), counting{p, &n}, f, []arrow.Field{s.Field(field)}, []int64{3}, nil); err != nil {
+		if _, err := tablefile.Cells(t.Context(), counting{p, &n}, f, []arrow.Field{s.Field(field)}, []int64{3}, nil, tablefile.NoLimit); err != nil {
 			t.Fatal(err)
 		}
 		if n > most {

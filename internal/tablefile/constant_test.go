@@ -67,7 +67,7 @@ func TestColumnsThatAFileLacksAreThoseOfItsPartition(t *testing.T) {
 	if diff := cmp.Diff([]string{line(1), line(2), line(3)}, read(t, p, f, s, defaults)); diff != "" {
 		t.Error(diff)
 	}
-	columns, err := tablefile.Cells(t.Context(), p, f, s.Fields(), []int64{1}, defaults)
+	columns, err := tablefile.Cells(t.Context(), p, f, s.Fields(), []int64{1}, defaults, tablefile.NoLimit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,24 +24,9 @@ func runsOf(rows []int64) (out []run) {
 	return out
 }
 
-// shifted are the places of rows among those of the runs that hold them.
-func shifted(rows []int64, runs []run) (out []int64) {
-	count := int64(0)
-	for _, r := range runs {
-		for len(rows) > 0 && rows[0] < r.to {
-			out, rows = append(out, count+rows[0]-r.from), rows[1:]
-		}
-		count += r.to - r.from
-	}
-	return out
-}
-
 // pagesOf is where the pages of columns are that hold rows of a row group, with the dictionaries. It is nil where the file does not
 // say, and where they are a good part of the columns.
 func pagesOf(g rowGroup, leaves []int, inside []int64) ([]extent, error) {
-	if g.window.find(0, g.window.size) != nil { // all is there already
-		return nil, nil
-	}
 	index, err := g.file.GetPageIndexReader().RowGroup(g.number)
 	if err != nil || index == nil {
 		return nil, err

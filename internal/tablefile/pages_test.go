@@ -2,6 +2,8 @@ package tablefile_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/compute"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/tablefile"
@@ -46,7 +49,7 @@ func TestCellsByPageAreThoseOfTheWholeFile(t *testing.T) {
 		}
 		for _, positions := range [][]int64{{0}, {39_999, 40_000}, {7, 8, 500, 20_011, 41_000}, {count - 1}, spread(count, 50), spread(count, 4)} {
 			read := int64(0)
-			got, err := tablefile.Cells(t.Context(), counting{p, &read}, f, s.Fields(), positions, nil)
+			got, err := tablefile.Cells(t.Context(), counting{p, &read}, f, s.Fields(), positions, nil, tablefile.NoLimit)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,4 +102,58 @@ func paged(t *testing.T, s *arrow.Schema, lines []string, properties ...parquet.
 		t.Fatal(err)
 	}
 	return buf.Bytes(), tablefile.File{DataFile: b.Build()}
+}
+
+// Cost is what is read and what is made of it.
+func TestCellsThatCostTooMuchAreNotRead(t *testing.T) {
+	t.Parallel()
+	s := arrowOf(t, schema(t, `[{"id": 1, "name": "id", "type": "long", "required": true}, {"id": 2, "name": "few", "type": "string", "required": false},
+		{"id": 3, "name": "many", "type": "string", "required": false}]`))
+	const count = 60_000
+	r := rand.New(rand.NewPCG(3, 4))
+	var lines, dull []string
+	for i := range count {
+		lines = append(lines, fmt.Sprintf(`{"id":%d,"few":"kind %d","many":"%x-%x"}`, i, i%7, r.Uint64(), r.Uint64()))
+		dull = append(dull, `{"id":1,"few":"a","many":"b"}`)
+	}
+	plain := []parquet.WriterProperty{parquet.WithDataPageSize(16 << 10), parquet.WithDictionaryFor("id", false), parquet.WithCompression(compress.Codecs.Snappy)}
+	indexed, withIndex := paged(t, s, lines, append(plain, parquet.WithPageIndexEnabled(true))...)
+	bare, withoutIndex := paged(t, s, lines, plain...)
+	small, ofFewBytes := paged(t, s, dull, plain...)
+	if withoutIndex.FileSizeBytes() <= 1<<20 || ofFewBytes.FileSizeBytes() > 1<<20 {
+		t.Fatalf("files of %d and %d bytes: one has to be read in parts, one as a whole", withoutIndex.FileSizeBytes(), ofFewBytes.FileSizeBytes())
+	}
+	const most, footer = 250_000, 64 << 10
+	read := func(p page, f tablefile.File, positions ...int64) (bytes, requests int64, err error) {
+		_, err = tablefile.Cells(t.Context(), requested{counting{p, &bytes}, &requests}, f, s.Fields(), positions, nil, most)
+		return bytes, requests, err
+	}
+	for row := int64(900); row < 3000; row += 100 { // at the ends of pages too
+		if bytes, requests, err := read(indexed, withIndex, row); err != nil || bytes > most || requests > int64(2+s.NumFields()) {
+			t.Errorf("row %d by an index: %d bytes in %d requests, %v", row, bytes, requests, err)
+		}
+	}
+	if bytes, _, err := read(indexed, withIndex, spread(count, 1000)...); !errors.Is(err, tablefile.ErrCostly) || bytes > footer {
+		t.Errorf("many rows by an index: %d bytes are read, %v", bytes, err)
+	}
+	if bytes, _, err := read(bare, withoutIndex, 5); !errors.Is(err, tablefile.ErrCostly) || bytes > footer {
+		t.Errorf("a row without an index: %d bytes are read, %v", bytes, err)
+	}
+	if _, _, err := read(small, ofFewBytes, count-1); !errors.Is(err, tablefile.ErrCostly) {
+		t.Errorf("the last of many rows: %v", err)
+	}
+	if _, _, err := read(small, ofFewBytes, 5); err != nil {
+		t.Errorf("one of the first: %v", err)
+	}
+}
+
+// requested counts requests.
+type requested struct {
+	counting
+	n *int64
+}
+
+func (r requested) ReadRange(ctx context.Context, path string, off, n int64) ([]byte, error) {
+	*r.n++
+	return r.counting.ReadRange(ctx, path, off, n)
 }

@@ -38,18 +38,26 @@ type extent struct{ from, to int64 }
 
 // fetchChunks makes sure that the chunks of the given columns are there: one request per run of neighbours.
 func (w *window) fetchChunks(ctx context.Context, store Store, meta *metadata.FileMetaData, group int, leaves []int) error {
-	var need []extent
+	need, err := chunksOf(meta, group, leaves)
+	if err != nil {
+		return err
+	}
+	return w.fetchAll(ctx, store, need)
+}
+
+// chunksOf is where columns of a row group are, of those that there are.
+func chunksOf(meta *metadata.FileMetaData, group int, leaves []int) (out []extent, err error) {
 	for _, leaf := range leaves {
 		if leaf == none {
 			continue
 		}
 		chunk, err := chunkOf(meta, group, leaf)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		need = append(need, chunk)
+		out = append(out, chunk)
 	}
-	return w.fetchAll(ctx, store, need)
+	return out, nil
 }
 
 // chunkOf is where a column of a row group is.
