@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/ledger"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
@@ -24,6 +25,17 @@ type Batch struct {
 type Stretch struct {
 	Log  Log
 	From int64
+	// Applied is what lies below From, if anything does. A topic that was made anew has other records there, of which the last one
+	// is looked at when there is more to read (rule 17).
+	Applied ledger.Mark
+}
+
+// begin is where reading begins.
+func (s Stretch) begin() int64 {
+	if s.Applied.Next == s.From && s.From > s.Log.Start {
+		return s.From - 1
+	}
+	return s.From
 }
 
 // Batches yields what partitions hold, each from its offset on. While a batch is used the next one is read. It ends when all
@@ -58,7 +70,7 @@ type result struct {
 
 // place says how far a partition is read.
 type place struct {
-	log   Log
+	Stretch
 	begun int64 // behind the last batch that had records of it
 	next  int64
 	// Of the batch at hand.
@@ -88,16 +100,16 @@ func (c *Cluster) reader(stretches []Stretch) *reader {
 			continue
 		}
 		part := s.Log.Part
-		p := &place{log: s.Log, begun: s.From, next: s.From}
+		p := &place{Stretch: s, begun: s.From, next: s.From}
 		r.places = append(r.places, p)
 		r.at[topicPartition{part.Topic, part.Number}] = p
 		if from[part.Topic] == nil {
 			from[part.Topic] = map[int32]kgo.Offset{}
 		}
-		from[part.Topic][part.Number] = kgo.NewOffset().At(s.From)
+		from[part.Topic][part.Number] = kgo.NewOffset().At(s.begin())
 	}
 	slices.SortFunc(r.places, func(a, b *place) int {
-		return cmp.Or(cmp.Compare(a.log.Part.Topic, b.log.Part.Topic), cmp.Compare(a.log.Part.Number, b.log.Part.Number))
+		return cmp.Or(cmp.Compare(a.Log.Part.Topic, b.Log.Part.Topic), cmp.Compare(a.Log.Part.Number, b.Log.Part.Number))
 	})
 	c.kafka.AddConsumePartitions(from)
 	return r
@@ -126,7 +138,7 @@ func (r *reader) run(ctx context.Context, out chan<- result, left <-chan struct{
 
 // done reports whether all ends are reached.
 func (r *reader) done() bool {
-	return r.quiet || !slices.ContainsFunc(r.places, func(p *place) bool { return p.next < p.log.End })
+	return r.quiet || !slices.ContainsFunc(r.places, func(p *place) bool { return p.next < p.Log.End })
 }
 
 // fill reads until the batch is full, its time is over, or nothing is left to read.
@@ -164,7 +176,7 @@ func (r *reader) hush(ctx context.Context) error {
 
 func (r *reader) topics() (names []string) {
 	for _, p := range r.places {
-		names = append(names, p.log.Part.Topic)
+		names = append(names, p.Log.Part.Topic)
 	}
 	return slices.Compact(names)
 }
@@ -189,8 +201,14 @@ func (r *reader) take(got kgo.Fetches, late bool) (some bool, err error) {
 // add adds records of a partition. Markers of transactions are no records, but offsets that were read.
 func (r *reader) add(p *place, records []*kgo.Record) error {
 	for _, record := range records {
+		if record.Offset == p.From-1 && p.next == p.From {
+			if err := p.meet(record); err != nil {
+				return err
+			}
+			continue
+		}
 		if record.Offset < p.next {
-			return fmt.Errorf("read topic %s, partition %d: offset %d came where %d was next", p.log.Part.Topic, p.log.Part.Number, record.Offset, p.next)
+			return fmt.Errorf("read topic %s, partition %d: offset %d came where %d was next", p.Log.Part.Topic, p.Log.Part.Number, record.Offset, p.next)
 		}
 		p.next = record.Offset + 1
 		if record.Attrs.IsControl() {
@@ -204,6 +222,16 @@ func (r *reader) add(p *place, records []*kgo.Record) error {
 		r.bytes += size(record)
 	}
 	return nil
+}
+
+// meet looks at the last record below the stretch, which is in the table if the topic is still the same.
+func (p *place) meet(record *kgo.Record) error {
+	if record.Attrs.IsControl() { // nobody has kept its time
+		return nil
+	}
+	r := convert(record, p.Log.Part)
+	_, err := p.Applied.Check(&r)
+	return err
 }
 
 func size(r *kgo.Record) int64 {
@@ -221,10 +249,10 @@ func (r *reader) batch() (b Batch) {
 		if len(p.records) == 0 {
 			continue
 		}
-		b.Read = append(b.Read, kafka.Range{Part: p.log.Part, From: p.begun, Next: p.next})
+		b.Read = append(b.Read, kafka.Range{Part: p.Log.Part, From: p.begun, Next: p.next})
 		p.begun = p.next
 		for _, record := range p.records {
-			b.Records = append(b.Records, convert(record, p.log.Part))
+			b.Records = append(b.Records, convert(record, p.Log.Part))
 		}
 		p.records = nil
 	}

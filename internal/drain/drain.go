@@ -21,6 +21,7 @@ import (
 	"github.com/frazil/frazil/internal/consume"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/warehouse"
 )
 
@@ -48,7 +49,7 @@ type lane struct {
 
 	// How far the runs have come since the table was last found to be changed by others: until then nothing is read again only
 	// because it had no effect, which moves no ledger.
-	passed  map[kafka.Partition]int64
+	passed  map[kafka.Partition]ledger.Mark
 	changes int64
 }
 

@@ -124,6 +124,7 @@ func TestATableThatFailsStopsNoOther(t *testing.T) {
 			w.topic("orders", 1)
 			w.produce(w.producer(), "orders", 0, `{"id":3}`) // the other one knows the old topic
 		}, "offset 2 is expected next, but Kafka has only those below 1"},
+		"a topic that is made anew, and holds more": {func(w *world) { w.anew("orders", 3) }, "topic orders, partition 0, offset 1: the table's ledger expects offset 2 next"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -176,6 +177,23 @@ func TestWhatHadNoEffectIsReadOnce(t *testing.T) {
 	w.must(w.lake.Rollback(t.Context(), "shop.orders", 2)) // what the other one appended, and 2
 	run("3")
 	w.wantIDs("shop.orders", "1", "2")
+}
+
+// Also when a run has come further than the ledger.
+func TestATopicMadeAnewBehindWhatHadNoEffectIsAnError(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "shop.orders")
+	w.topic("orders", 1)
+	d := w.drain(w.config(oneRoute))
+	w.put("orders", 0, 1)
+	w.run(d)
+	w.put("orders", 0, 1, 1)
+	w.run(d)
+	w.anew("orders", 4)
+	if err := d.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "topic orders, partition 0, offset 2") {
+		t.Errorf("got %v", err)
+	}
+	w.wantIDs("shop.orders", "1")
 }
 
 // A partition that the ledger does not know begins with what there is.

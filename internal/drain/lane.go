@@ -12,6 +12,7 @@ import (
 	"github.com/frazil/frazil/internal/consume"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/ledger"
 )
 
 // lastBatch is what is kept of a run's time, half of it at most, for applying what was read by then.
@@ -55,15 +56,14 @@ func whileThereIsTime(ctx context.Context, stop <-chan struct{}) (context.Contex
 // taken is a batch that waits to be applied.
 type taken struct {
 	*ingest.Delivery
-	records int
-	read    []kafka.Range
+	consume.Batch
 }
 
 // take decodes batches.
 func (l *lane) take(ctx context.Context, batches iter.Seq2[consume.Batch, error]) iter.Seq2[taken, error] {
 	return func(yield func(taken, error) bool) {
 		for b, err := range batches {
-			t := taken{records: len(b.Records), read: b.Read}
+			t := taken{Batch: b}
 			if err == nil {
 				t.Delivery, err = l.pipeline.Take(ctx, b.Records, b.Read...)
 			}
@@ -83,26 +83,30 @@ func (l *lane) apply(ctx context.Context, batches iter.Seq2[taken, error]) error
 		}
 		began := time.Now()
 		if deadline, ok := ctx.Deadline(); ok && deadline.Sub(began) < longest {
-			l.log.LogAttrs(ctx, slog.LevelInfo, "left for the next run", slog.Int("records", b.records))
+			l.log.LogAttrs(ctx, slog.LevelInfo, "left for the next run", slog.Int("records", len(b.Records)))
 			break
 		}
 		if err := b.Apply(ctx); err != nil {
 			return err
 		}
-		l.pass(b.read)
-		records, longest = records+b.records, max(longest, time.Since(began))
+		l.pass(b.Batch)
+		records, longest = records+len(b.Records), max(longest, time.Since(began))
 	}
 	l.log.LogAttrs(ctx, slog.LevelInfo, "drained", slog.Int("records", records))
 	return nil
 }
 
-// pass notes that the table has these ranges: the ledger need not say so of records that changed nothing.
-func (l *lane) pass(read []kafka.Range) {
+// pass notes that the table has a batch: the ledger need not say so of records that changed nothing.
+func (l *lane) pass(b consume.Batch) {
 	if l.changed() { // perhaps behind these ranges: they may be taken out of it again
 		return
 	}
-	for _, r := range read {
-		l.passed[*r.Part] = r.Next
+	newest := map[*kafka.Partition]int64{}
+	for _, r := range b.Records {
+		newest[r.Part] = max(newest[r.Part], r.Time)
+	}
+	for _, r := range b.Read {
+		l.passed[*r.Part] = ledger.Mark{Next: r.Next, Time: max(newest[r.Part], l.passed[*r.Part].Time)}
 	}
 }
 
@@ -112,7 +116,7 @@ func (l *lane) changed() bool {
 	if l.passed != nil && changes == l.changes {
 		return false
 	}
-	l.passed, l.changes = map[kafka.Partition]int64{}, changes
+	l.passed, l.changes = map[kafka.Partition]ledger.Mark{}, changes
 	return true
 }
 
@@ -136,12 +140,14 @@ func (l *lane) stretches(ctx context.Context, source *consume.Cluster) ([]consum
 	var out []consume.Stretch
 	var errs []error
 	for _, log := range logs {
-		from := log.Start
+		s := consume.Stretch{Log: log, From: log.Start}
 		if mark, known := held.Mark(log.Part); known {
-			from = max(mark.Next, l.passed[*log.Part])
-			errs = append(errs, log.Holds(from))
+			passed := l.passed[*log.Part]
+			s.Applied = ledger.Mark{Next: max(mark.Next, passed.Next), Time: max(mark.Time, passed.Time)}
+			s.From = s.Applied.Next
+			errs = append(errs, log.Holds(s.From))
 		}
-		out = append(out, consume.Stretch{Log: log, From: from})
+		out = append(out, s)
 	}
 	return out, errors.Join(errs...)
 }

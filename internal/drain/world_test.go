@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/consume"
@@ -81,6 +82,19 @@ func (w *world) put(topic string, partition int32, ids ...int) {
 func (w *world) produce(client *kgo.Client, topic string, partition int32, value string) {
 	w.Helper()
 	w.must(client.ProduceSync(w.Context(), &kgo.Record{Topic: topic, Partition: partition, Value: []byte(value)}).FirstErr())
+}
+
+// anew makes a topic of one partition again, with so many records that are newer than all that it had.
+func (w *world) anew(topic string, records int) {
+	w.Helper()
+	_, err := w.admin.DeleteTopics(w.Context(), topic)
+	w.must(err)
+	w.topic(topic, 1)
+	producer := w.producer() // the other one knows the old topic
+	for id := range records {
+		r := &kgo.Record{Topic: topic, Value: fmt.Appendf(nil, `{"id":%d}`, 100+id), Timestamp: time.Now().Add(time.Minute)}
+		w.must(producer.ProduceSync(w.Context(), r).FirstErr())
+	}
 }
 
 // drop has Kafka forget the records of partition 0 below an offset.

@@ -106,7 +106,11 @@ func (l *Ledger) Check(r *kafka.Record) (applied bool, err error) {
 			"two clusters cannot feed one table under one source; if the cluster was replaced, set the ledger to where the new one begins (%s)",
 			r.Ref(), r.Part.Cluster, t.Cluster, SetCommand(r.Part, 0))
 	}
-	m := t.Marks[r.Part.Number]
+	return t.Marks[r.Part.Number].Check(r)
+}
+
+// Check is the Ledger's for records of the mark's partition: of one cluster.
+func (m Mark) Check(r *kafka.Record) (applied bool, err error) {
 	if r.Offset < m.Next && r.Time > m.Time {
 		return false, fmt.Errorf("%s: the table's ledger expects offset %d next, but this record is newer than all that it has seen; "+
 			"if the topic was made anew, set the ledger to where it begins (%s)", r.Ref(), m.Next, SetCommand(r.Part, 0))
