@@ -58,7 +58,7 @@ var rules = map[string]rule{
 	"environment": {heavy, "config warehouse"},
 	"commit":      {heavy, "ledger locate stage tablefile"},
 	"ingest":      {heavy, "change cluster coerce commit config deadletter envelope kafka kafkaevent ledger locate merge report resolve route rows stage tablefile warehouse wire"},
-	"drain":       {heavy, "cluster config consume ingest kafka warehouse"},
+	"drain":       {heavy, "cluster config consume ingest kafka ledger warehouse"},
 	"maintain":    {heavy, "coerce commit config ledger locate report rows stage tablefile warehouse"},
 }
 

@@ -1,7 +1,6 @@
 package drain_test
 
 import (
-	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -18,22 +17,8 @@ import (
 func TestWhatIsTakenBackDuringARunIsReadAgain(t *testing.T) {
 	t.Parallel()
 	for name, takeBack := range map[string]func(*world) error{
-		"by a roll-back": func(w *world) error { return w.lake.Rollback(w.Context(), "shop.orders", 1) },
-		"by its owner's word": func(w *world) error {
-			for id := range 2 {
-				if err := w.lake.Delete(w.Context(), "shop.orders", []lake.Row{{"id": fmt.Sprint(id)}}, lake.Rewrite); err != nil {
-					return err
-				}
-			}
-			c := w.config(oneRoute)
-			p, err := ingest.New(c, w.log)
-			if err != nil {
-				return err
-			}
-			return p.MoveLedger(w.Context(), c.Routes[0].Table, func(l *ledger.Ledger, now time.Time) (ledger.Move, error) {
-				return l.Set(kafka.MainSource, "orders", map[int32]int64{0: 0, 1: 0}, now.UnixMilli())
-			})
-		},
+		"by a roll-back":      func(w *world) error { return w.lake.Rollback(w.Context(), "shop.orders", 1) },
+		"by its owner's word": (*world).startAgain,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,4 +43,45 @@ func TestWhatIsTakenBackDuringARunIsReadAgain(t *testing.T) {
 			w.wantIDs("shop.orders", "0", "1", "9")
 		})
 	}
+}
+
+// The owner may also be faster than the answer to the commit.
+func TestWhatIsTakenBackBeforeTheAnswerIsReadAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "shop.orders")
+	w.topic("orders", 1)
+	w.put("orders", 0, 0)
+	var landed atomic.Bool
+	var failed error
+	w.parts.Catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
+		switch {
+		case op == catalog.OpCommitTable && landed.CompareAndSwap(false, true):
+			return catalog.ApplyThenStatus(http.StatusGatewayTimeout)
+		case op == catalog.OpLoadTable && landed.Load():
+			w.parts.Catalog.SetFault(nil)
+			failed = w.startAgain()
+		}
+		return catalog.Fault{}
+	})
+	d := w.drain(w.config(oneRoute))
+	w.run(d)
+	w.must(failed)
+	w.wantIDs("shop.orders")
+	w.run(d)
+	w.wantIDs("shop.orders", "0")
+}
+
+// startAgain has the owner take the rows 0 and 1 away, and say that topic orders is to be applied from its start on.
+func (w *world) startAgain() error {
+	if err := w.lake.Delete(w.Context(), "shop.orders", []lake.Row{{"id": "0"}, {"id": "1"}}, lake.Rewrite); err != nil {
+		return err
+	}
+	c := w.config(oneRoute)
+	p, err := ingest.New(c, w.log)
+	if err != nil {
+		return err
+	}
+	return p.MoveLedger(w.Context(), c.Routes[0].Table, func(l *ledger.Ledger, now time.Time) (ledger.Move, error) {
+		return l.Set(kafka.MainSource, "orders", map[int32]int64{0: 0, 1: 0}, now.UnixMilli())
+	})
 }

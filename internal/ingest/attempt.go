@@ -118,6 +118,9 @@ func (s *share) attempt(ctx context.Context, start time.Time) (done bool, err er
 	if err != nil {
 		return false, err
 	}
+	if after.CurrentSnapshot().SnapshotID != a.Snapshot { // it was looked up, and others were there by then
+		s.changes.Add(1)
+	}
 	s.report(ctx, a, outcome, start)
 	s.pass(ctx, holes)
 	return true, s.use(after)

@@ -26,7 +26,7 @@ type target struct {
 	now     func() time.Time
 	cache   *locate.Cache
 	seen    atomic.Pointer[table.Table] // the last head of all, for who does not hold mu
-	changes atomic.Int64                // how often a head was loaded that is not the last one
+	changes atomic.Int64                // how often others were found to have changed the table
 
 	mu     sync.Mutex     // held for one delivery, or one word of its owner's
 	head   *table.Table   // as of the last commit or load; nil: not known
