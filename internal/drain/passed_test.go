@@ -2,6 +2,7 @@ package drain_test
 
 import (
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -69,6 +70,31 @@ func TestWhatIsTakenBackBeforeTheAnswerIsReadAgain(t *testing.T) {
 	w.wantIDs("shop.orders")
 	w.run(d)
 	w.wantIDs("shop.orders", "0")
+}
+
+// Nor does a batch that was read already pass over what is before it again.
+func TestABatchBehindWhatIsTakenBackIsNotApplied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "shop.orders")
+	w.topic("orders", 1)
+	w.put("orders", 0, 0, 1, 2)
+	var commits atomic.Int32
+	var failed error
+	w.parts.Catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
+		if op == catalog.OpCommitTable && commits.Add(1) == 3 {
+			failed = w.startAgain()
+		}
+		return catalog.Fault{}
+	})
+	d := inSmallBatches(w.drain(w.config(oneRoute)))
+	err := d.Run(t.Context(), nil)
+	w.must(failed)
+	if err == nil || !strings.Contains(err.Error(), "topic orders, partition 0, offset 2: the table does not have the offsets 0 to 1 any more") {
+		t.Errorf("got %v", err)
+	}
+	w.wantIDs("shop.orders")
+	w.run(d)
+	w.wantIDs("shop.orders", "0", "1", "2")
 }
 
 // startAgain has the owner take the rows 0 and 1 away, and say that topic orders is to be applied from its start on.

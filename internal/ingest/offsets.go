@@ -1,8 +1,10 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
 
@@ -38,9 +40,22 @@ func (s *share) begin(first routed) int64 {
 func (s *share) follow() error {
 	var errs []error
 	for r := range s.firsts() {
-		errs = append(errs, s.ledger.Follows(r.Part, s.begin(r), s.config.Routes[r.route].Dense))
+		errs = append(errs, cmp.Or(s.ledger.Follows(r.Part, s.begin(r), s.config.Routes[r.route].Dense), s.readOn(r)))
 	}
 	return errors.Join(errs...)
+}
+
+// readOn refuses what a reader has read in time of a table that was then taken back: it begins neither at the ledger nor where
+// the process has come to. What is in between is to be read first.
+func (s *share) readOn(first routed) error {
+	_, reader := s.read[*first.Part]
+	mark, known := s.ledger.Mark(first.Part)
+	from, begin := max(mark.Next, s.passed[*first.Part]), s.begin(first)
+	if !reader || !known || begin <= from {
+		return nil
+	}
+	return fmt.Errorf("%s: the table does not have the offsets %d to %d any more, which come first: its ledger was set back meanwhile",
+		kafka.Ref{Part: first.Part, Offset: begin}, from, begin-1)
 }
 
 // largestEvent is the number of records that an event of Lambda's may have.
