@@ -65,7 +65,8 @@ They settle what the message formats leave open.
 	     one delivery and name each other: later there may be another row of that key.
 	16   the ledger moves with every delivery that changed a row, passed over a bad record or is larger than an event, and with
 	     offsets: dense with every one. A hole before a delivery is then an error; with offsets: sparse it is logged, and a metric where one process
-	     saw both of its sides. What a reader of Kafka met no records of is no hole.
+	     saw both of its sides. What a reader of Kafka met no records of is no hole;
+	     what it read before the ledger was set back behind it is refused.
 	17   a record below the ledger that is newer than all that the ledger has seen of its partition is a topic made anew: an error
 	18   one bad record fails the delivery, and nothing of it is committed, in any of its tables. With report_failures each
 	     partition is cut at its first bad record, which is reported; with dead letters bad records go there.

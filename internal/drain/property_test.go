@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"strconv"
+	"sync/atomic"
 	"testing"
 
+	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/consume"
 	"github.com/frazil/frazil/internal/drain"
@@ -126,28 +129,22 @@ func (l *life) step() {
 	case 0: // another process takes over
 		l.process = l.world.process(l.document, l.limit)
 	case 1: // two at once
-		other := l.world.process(l.document, l.limit)
-		var g errgroup.Group
-		for _, p := range []*process{l.process, other} {
-			g.Go(func() error { return p.Run(l.Context(), nil) })
-		}
-		l.must(g.Wait())
+		l.must(l.both())
 	case 2:
-		if l.snapshots("shop.orders") > 3 {
-			l.rolledBack = true
-			l.must(l.lake.Rollback(l.Context(), "shop.orders", 1+l.r.IntN(2)))
-		}
+		l.must(l.rollBack())
 	case 3: // the same, while a batch is on its way and the next ones wait
 		l.produceSome()
-		if l.snapshots("shop.orders") > 3 {
-			l.rolledBack = true
-			l.parts.Catalog.SetFault(catalog.Once(catalog.OpCommitTable, func() catalog.Fault {
-				l.must(l.lake.Rollback(l.Context(), "shop.orders", 1))
-				return catalog.Fault{}
-			}))
-			_ = l.process.Run(l.Context(), nil) // what was lost the next run reads again
-			l.process = l.world.process(l.document, l.limit)
-		}
+		run := []func() error{func() error { return l.process.Run(l.Context(), nil) }, l.both}[l.r.IntN(2)]
+		var commits atomic.Int32
+		at := 1 + l.r.Int32N(4)
+		l.parts.Catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
+			if op == catalog.OpCommitTable && commits.Add(1) == at {
+				_ = l.rollBack() // it may lose against the other process
+			}
+			return catalog.Fault{}
+		})
+		_ = run() // what was lost the next run reads again
+		l.parts.Catalog.SetFault(nil)
 	default:
 		l.produceSome()
 		if l.process.run(l.faults()...) {
@@ -156,9 +153,37 @@ func (l *life) step() {
 	}
 }
 
-// check compares the table with the oracle, after a run without faults.
+// both has another process run beside the one there is.
+func (l *life) both() error {
+	other := l.world.process(l.document, l.limit)
+	var g errgroup.Group
+	for _, p := range []*process{l.process, other} {
+		g.Go(func() error { return p.Run(l.Context(), nil) })
+	}
+	return g.Wait()
+}
+
+// rollBack takes main back by a snapshot or two, if there are as many before it.
+func (l *life) rollBack() error {
+	t, err := l.lake.Load(l.Context(), "shop.orders")
+	if err != nil || t.CurrentSnapshot() == nil {
+		return err
+	}
+	steps := 1 + l.r.IntN(2)
+	if len(table.AncestorsOf(t.CurrentSnapshot().SnapshotID, t.Metadata().SnapshotByID)) <= steps {
+		return nil
+	}
+	l.rolledBack = true
+	return l.lake.Rollback(l.Context(), "shop.orders", steps)
+}
+
+// check compares the table with the oracle, after a run without faults of the process that there is or of another one.
 func (l *life) check() error {
-	if err := l.world.process(l.document, l.limit).Run(l.Context(), nil); err != nil {
+	p := l.process
+	if l.r.IntN(2) == 0 {
+		p = l.world.process(l.document, l.limit)
+	}
+	if err := p.Run(l.Context(), nil); err != nil {
 		return err
 	}
 	_, rows, err := l.lake.Rows(l.Context(), "shop.orders")
