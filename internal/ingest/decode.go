@@ -30,10 +30,12 @@ type decoded struct {
 	made     int64 // when the newest change was made at its source, in milliseconds since 1970
 }
 
-// fits reports whether the same would be made for another head of the table.
+// fits reports whether the same would be made for another head of the table. The number of a schema that was removed may be that
+// of another one by then.
 func (d *decoded) fits(head *table.Table) bool {
 	is, was := head.Metadata(), d.madeFor.Metadata()
-	return is.TableUUID() == was.TableUUID() && is.CurrentSchema().ID == was.CurrentSchema().ID && is.Properties()[mergeMode] == was.Properties()[mergeMode]
+	return is.TableUUID() == was.TableUUID() && is.Properties()[mergeMode] == was.Properties()[mergeMode] &&
+		is.CurrentSchema().ID == was.CurrentSchema().ID && is.CurrentSchema().Equals(was.CurrentSchema())
 }
 
 // decodeFor decodes records for a head of the table. Those that cannot be applied are gathered in rejected.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
@@ -87,6 +88,32 @@ func TestATakenDeliveryIsRefusedByTheHeadOfItsTurnOnly(t *testing.T) {
 	w.must(w.lake.Alter(w.Context(), w.name, []lake.Column{{Name: "id", Type: "long", Required: true}, {Name: "n", Type: "int"}, {Name: "more", Type: "int"}}))
 	w.must(d.Apply(t.Context()))
 	w.wantRows("id=1 n=1", "id=2 n=2 more=2")
+}
+
+// A schema that nothing uses any more may go, and another one gets its number.
+func TestATakenDeliveryIsDecodedAnewForAnotherSchemaOfTheSameNumber(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shopOrders, flatRoute)
+	w.alter(addNote)
+	p, part := w.pipeline(), partition(0)
+	w.must(deliver(t.Context(), p, flat(part, 0, `{"id":1,"note":"a"}`)))
+	d, err := p.Take(t.Context(), []kafka.Record{flat(part, 1, `{"id":2,"note":"b"}`)})
+	w.must(err)
+	before := w.load()
+	w.alter(func(tx *table.Transaction) error {
+		return tx.UpdateSchema(true, false).DeleteColumn([]string{"note"}).Commit()
+	})
+	_, _, err = w.client.CommitTable(t.Context(), before.Identifier(), nil, []table.Update{table.NewRemoveSchemasUpdate([]int{before.Schema().ID})})
+	w.must(err)
+	w.alter(addNote)
+	if w.load().Schema().ID != before.Schema().ID {
+		t.Fatal("the number is not taken again")
+	}
+	if deliver(t.Context(), p, flat(part, 1, `{}`)) == nil { // so the process looks at the table again
+		t.Error("a record without a key is applied")
+	}
+	w.must(d.Apply(t.Context()))
+	w.wantRows("id=1", "id=2 note=b")
 }
 
 // Dead letters and cuts are those of its turn too.
