@@ -112,13 +112,17 @@ func Compare(key []string, want, got []lake.Row) *Difference {
 // Empty reports whether there is none.
 func (d *Difference) Empty() bool { return len(d.missing)+len(d.extra)+len(d.other) == 0 }
 
-func (d *Difference) at(r lake.Row) string {
-	columns := d.key
-	if len(columns) == 0 {
-		columns = slices.Sorted(maps.Keys(r))
+// columns are those that tell a row from others.
+func (d *Difference) columns(r lake.Row) []string {
+	if len(d.key) == 0 {
+		return slices.Sorted(maps.Keys(r))
 	}
+	return d.key
+}
+
+func (d *Difference) at(r lake.Row) string {
 	var b strings.Builder
-	for _, c := range columns {
+	for _, c := range d.columns(r) {
 		value, there := r[c]
 		_, _ = fmt.Fprintf(&b, "%q:%t:%q ", c, there, value)
 	}
@@ -160,12 +164,8 @@ func (d *Difference) String() string {
 }
 
 func (d *Difference) name(r lake.Row) string {
-	columns := d.key
-	if len(columns) == 0 {
-		columns = slices.Sorted(maps.Keys(r))
-	}
 	var parts []string
-	for _, c := range columns {
+	for _, c := range d.columns(r) {
 		parts = append(parts, c+" "+cell(r, c))
 	}
 	return strings.Join(parts, ", ")
