@@ -18,9 +18,10 @@ type index struct {
 	nulls  *tablefile.Positions // rows without a key; nil: none
 	rowIDs []int64              // as the file has them; nil: every row inherits its own
 
-	table sync.Once
-	slots []uint32 // tag<<posBits | position+1; 0: free
-	bits  int      // of a position
+	table  sync.Once
+	filter *filter  // of the keys: most are looked for in files that do not have them
+	slots  []uint32 // tag<<posBits | position+1; 0: free
+	bits   int      // of a position
 	// Positions of further rows with the key of the row at the position. One at most is alive, unless another writer
 	// left several.
 	more map[uint32][]uint32
@@ -31,7 +32,7 @@ const maxIndexed = 1 << 28
 
 // indexBytes is about what the index of a file takes.
 func indexBytes(f File, ids *rows.IDs) int64 {
-	perRow := int64(8 + 4*7/5)
+	perRow := int64(8+4*7/5) + bitsPerRow/8*2
 	if ids.Wide() {
 		perRow += 8
 	}
@@ -86,9 +87,12 @@ func (x *index) addRowIDs(keys tablefile.Keys) {
 	}
 }
 
-// build makes the table of positions.
+const bitsPerRow = 8 // at least, of the filter
+
+// build makes the table of positions, and the filter.
 func (x *index) build() {
 	count := len(x.ids) / x.words
+	x.filter = newFilter(count, bitsPerRow)
 	x.slots, x.bits = make([]uint32, count*7/5+8), bits.Len(uint(count))
 	for pos := range uint32(count) {
 		if x.nulls == nil || !x.nulls.Contains(uint64(pos)) { // a null equals no key
@@ -99,6 +103,7 @@ func (x *index) build() {
 
 func (x *index) put(id rows.ID, pos uint32) {
 	h := hash(id)
+	x.filter.add(h)
 	tag := uint32(h) << x.bits
 	i := x.slot(h)
 	for x.slots[i] != 0 {
@@ -118,30 +123,26 @@ func (x *index) put(id rows.ID, pos uint32) {
 	x.slots[i] = tag | (pos + 1)
 }
 
-// find calls f for every row with the key of an ID, whose hash is h.
-func (x *index) find(id rows.ID, h uint64, f func(pos int64)) {
-	x.table.Do(x.build)
+// find returns the first row with the key of an ID, whose hash is h, and those that share it. It is -1 where there is none. The table
+// has to be made already.
+func (x *index) find(id rows.ID, h uint64) (first int64, more []uint32) {
 	tag := uint32(h) << x.bits
 	for i := x.slot(h); x.slots[i] != 0; {
 		if s := x.slots[i]; s>>x.bits<<x.bits == tag {
-			if first := s - tag - 1; x.id(first) == id {
-				f(int64(first))
-				for _, pos := range x.more[first] {
-					f(int64(pos))
-				}
-				return
+			if pos := s - tag - 1; x.id(pos) == id {
+				return int64(pos), x.more[pos]
 			}
 		}
 		if i++; i == len(x.slots) {
 			i = 0
 		}
 	}
+	return -1, nil
 }
 
 // slot is where the search for a hash begins. Keys in the order of their hashes go through the table once.
 func (x *index) slot(h uint64) int {
-	i, _ := bits.Mul64(h, uint64(len(x.slots)))
-	return int(i)
+	return share(h, len(x.slots))
 }
 
 func (x *index) id(pos uint32) rows.ID {
@@ -163,4 +164,10 @@ var secret = rand.Uint64() // no stranger can choose keys that meet in one slot
 
 func hash(id rows.ID) uint64 {
 	return rows.Mix(id[0] ^ secret + bits.RotateLeft64(rows.Mix(id[1]), 32))
+}
+
+// share is where a hash stands among n places, in the order of hashes.
+func share(hash uint64, n int) int {
+	i, _ := bits.Mul64(hash, uint64(n))
+	return int(i)
 }

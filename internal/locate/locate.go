@@ -58,16 +58,31 @@ func (s *Snapshot) Find(ctx context.Context, store tablefile.Store, schema *rows
 		return nil, err
 	}
 	out.Hits = make([]Hit, 0, n)
-	for i, hits := range found {
+	for _, i := range byPath(s.Data) {
 		deleted := out.Deleted[s.Data[i].FilePath()]
-		for _, h := range hits {
+		for _, h := range inOrder(found[i], s.Data[i].Count()) {
 			if !deleted.Has(h.Pos) {
 				out.Hits = append(out.Hits, h)
 			}
 		}
 	}
-	slices.SortFunc(out.Hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Pos, b.Pos)) })
 	return out, nil
+}
+
+// byPath is the order of files by their paths.
+func byPath(files []File) []int {
+	order := make([]int, len(files))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(files[a].FilePath(), files[b].FilePath()) })
+	return order
+}
+
+// inOrder puts the hits of a file of so many rows in the order of their positions.
+func inOrder(hits []Hit, rows int64) []Hit {
+	last := int64(len(hits)) - 1
+	return spread(hits, func(h *Hit) int { return int(min(h.Pos*last/max(rows, 1), last)) }, func(a, b Hit) int { return cmp.Compare(a.Pos, b.Pos) })
 }
 
 // lookup looks for keys in data files.
@@ -91,6 +106,9 @@ type wanted struct {
 	key  rows.Key
 }
 
+// bitsPerWanted is for a filter that is asked for every row of a file.
+const bitsPerWanted = 32
+
 func (s *Snapshot) lookup(store tablefile.Store, schema *rows.Schema, keys *rows.Keys) (*lookup, error) {
 	l := &lookup{store: store, memory: s.memory, since: s.memory.Now(), keys: keys, kind: "keys"}
 	var types []iceberg.Type
@@ -107,8 +125,11 @@ func (s *Snapshot) lookup(store tablefile.Store, schema *rows.Schema, keys *rows
 		id := l.ids.Of(keys, k)
 		l.wanted = append(l.wanted, wanted{hash(id), id, k})
 	}
-	slices.SortFunc(l.wanted, func(a, b wanted) int { return cmp.Compare(a.hash, b.hash) })
-	l.filter, l.placed = newFilter(l.wanted), l.placements(s.Table.Specs)
+	l.wanted = spread(l.wanted, func(w *wanted) int { return share(w.hash, len(l.wanted)) }, func(a, b wanted) int { return cmp.Compare(a.hash, b.hash) })
+	l.filter, l.placed = newFilter(len(l.wanted), bitsPerWanted), l.placements(s.Table.Specs)
+	for i := range l.wanted {
+		l.filter.add(l.wanted[i].hash)
+	}
 	return l, nil
 }
 
@@ -220,8 +241,20 @@ func (l *lookup) read(ctx context.Context, f File) (hits []Hit, err error) {
 
 // ask looks the keys up in a file's index.
 func (l *lookup) ask(x *index, f File) (hits []Hit) {
-	for _, w := range l.wanted {
-		x.find(w.id, w.hash, func(pos int64) { hits = append(hits, hit(w.key, f, pos, x.rowID(pos))) })
+	x.table.Do(x.build)
+	for i := range l.wanted {
+		w := &l.wanted[i]
+		if !x.filter.may(w.hash) {
+			continue
+		}
+		first, more := x.find(w.id, w.hash)
+		if first < 0 {
+			continue
+		}
+		hits = append(hits, hit(w.key, f, first, x.rowID(first)))
+		for _, pos := range more {
+			hits = append(hits, hit(w.key, f, int64(pos), x.rowID(int64(pos))))
+		}
 	}
 	return hits
 }
@@ -259,30 +292,4 @@ func hit(key rows.Key, f File, pos, stored int64) Hit {
 		h.ID = *first + pos
 	}
 	return h
-}
-
-// filter tells most hashes that are not wanted from those that are.
-type filter struct {
-	bits  []uint64
-	shift int
-}
-
-func newFilter(list []wanted) *filter {
-	const bitsPerKey = 32
-	size := 64
-	shift := 64 - 6
-	for size < len(list)*bitsPerKey {
-		size, shift = size*2, shift-1
-	}
-	f := &filter{make([]uint64, size/64), shift}
-	for _, w := range list {
-		n := w.hash >> shift
-		f.bits[n/64] |= 1 << (n % 64)
-	}
-	return f
-}
-
-func (f *filter) may(hash uint64) bool {
-	n := hash >> f.shift
-	return f.bits[n/64]&(1<<(n%64)) != 0
 }
