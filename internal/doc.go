@@ -139,7 +139,7 @@ package in the heavy packages.
 # Decisions
 
 A refused change leaves no trace in a batch: coerce reads a change into cells and appends them only when all fit, so no dead
-rows and no roll-back exist. Keys are interned by their exact typed bytes, not hashed: equality is equality. An attempt after
+rows and no roll-back exist. Keys are interned by their exact typed bytes, whatever their hashes: equality is equality. An attempt after
 a conflict decodes the delivery anew, for the ledger and the schema of the new head; it costs milliseconds and leaves one way
 through the code. A delivery that waits for the one before it is decoded for the table as it was seen last and as if the ledger
 had none of it; when that is not so at its turn, it is decoded anew as well. An outcome that changes nothing is believed only on a head that was loaded during the delivery: a cached one
