@@ -47,6 +47,7 @@ var rules = map[string]rule{
 	"consume":     {light, "cluster config kafka ledger"},
 	"report":      {light, ""},
 	"schedule":    {light, ""},
+	"lease":       {light, ""},
 	"rows":        {ice, ""},
 	"coerce":      {ice, "change config rows wire"},
 	"merge":       {ice, "rows"},
@@ -57,8 +58,8 @@ var rules = map[string]rule{
 	"warehouse":   {heavy, "config"},
 	"environment": {heavy, "config warehouse"},
 	"commit":      {heavy, "ledger locate stage tablefile"},
-	"ingest":      {heavy, "change cluster coerce commit config deadletter envelope kafka kafkaevent ledger locate merge report resolve route rows stage tablefile warehouse wire"},
-	"drain":       {heavy, "cluster config consume ingest kafka ledger warehouse"},
+	"ingest":      {heavy, "change cluster coerce commit config deadletter envelope kafka kafkaevent lease ledger locate merge report resolve route rows stage tablefile warehouse wire"},
+	"drain":       {heavy, "cluster config consume ingest kafka lease ledger report warehouse"},
 	"maintain":    {heavy, "coerce commit config ledger locate report rows stage tablefile warehouse"},
 }
 

@@ -22,6 +22,7 @@ One word per idea, in code, documentation and metrics.
 	commit      publishing staged files and the ledger as one snapshot
 	dead letter a record that could not be applied, kept with its reason
 	ledger      per table: the next expected offset of each source, topic and partition
+	lease       the word of one drain, in a table, that it reads some topics into it; others leave that to it
 
 # Promises
 
@@ -78,7 +79,7 @@ They settle what the message formats leave open.
 
 One delivery flows down one line; imports go downwards only. Package ingest alone knows the line.
 
-	functions/drain ─> drain ──┬─> consume             topics of Kafka to records, from the ledgers on
+	functions/drain ─> drain ──┬─> consume, lease      topics of Kafka to records, from the ledgers on
 	                           v
 	functions/merge ─> ingest ─┬─> kafkaevent          Lambda's event to records, in place
 	                           ├─> route               topic to table
@@ -113,6 +114,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	cluster     opens Kafka clusters; dead letters as records of a topic                                  light
 	consume     reads topics of Kafka from given offsets on, in batches                                    light
 	report      the metrics, as log lines that CloudWatch reads                                           light
+	lease       who drains topics into a table, as a property of it: to save work, never for a row's sake      light
 	schedule    the life of work that is done again and again, on Lambda or as a process                    light
 	rows        all changes of one delivery for one table: typed columns, typed keys, one entry per change  ice
 	coerce      values into typed rows; compiled once per table schema and route                          ice

@@ -27,6 +27,7 @@ func main() {
 	case schedule.OnLambda(os.Environ()):
 		lambda.Start(&handler{d})
 	default:
+		d.Follows = *follow
 		err = schedule.Process(d, *follow)
 	}
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 func reported() []string {
 	names := map[string]bool{}
 	for _, a := range report.Attrs(time.Unix(0, 0), report.Records(0), report.Inserted(0), report.Updated(0), report.Deleted(0), report.UnknownDeletes(0), report.Unchanged(0),
-		report.DeadLetters(0), report.CommitTime(0), report.Freshness(0), report.Lag(0), report.Conflicts(0), report.UnknownOutcomes(0), report.Holes(0), report.Failed(0),
+		report.DeadLetters(0), report.CommitTime(0), report.Freshness(0), report.Lag(0), report.Conflicts(0), report.UnknownOutcomes(0), report.Holes(0), report.Failed(0), report.Yielded(0),
 		report.DataFiles(0), report.SmallFiles(0), report.DeleteFiles(0), report.DeleteOpenings(0), report.Manifests(0), report.MetadataSize(0), report.DeadRows(0),
 		report.ScanCost(0), report.Compacted(0), report.Expired(0), report.FilesDeleted(0), report.Orphans(0), report.MaintainTime(0)) {
 		if a.Key != "_aws" {

@@ -79,6 +79,15 @@ func New(base Base, files *stage.Files, move ledger.Move, now time.Time) (*Attem
 	return a, nil
 }
 
+// Note has the attempt set a property of the table that says nothing of its rows, or remove one whose text is empty.
+func (a *Attempt) Note(property, text string) {
+	if text == "" {
+		a.updates = append(a.updates, table.NewRemovePropertiesUpdate([]string{property}))
+		return
+	}
+	a.updates = append(a.updates, table.NewSetPropertiesUpdate(iceberg.Properties{property: text}))
+}
+
 // addSpec adds the spec without partitions that equality deletes are written by, to a table that has none.
 func (a *Attempt) addSpec(files *stage.Files) []table.Update {
 	spec := global(a.table.Metadata())

@@ -98,8 +98,12 @@ func (w *world) stretches(c *consume.Cluster, topics ...string) (all []consume.S
 
 // read is what batches hold, as lines: records, and what was read for them.
 func (w *world) read(ctx context.Context, c *consume.Cluster, all []consume.Stretch) (batches [][]string, err error) {
+	last := false
 	for b, err := range c.Batches(ctx, all) {
-		if err != nil {
+		if last {
+			w.Errorf("batch %d comes behind the last one", len(batches))
+		}
+		if last = b.Last; err != nil {
 			return batches, err
 		}
 		var lines []string
@@ -110,6 +114,9 @@ func (w *world) read(ctx context.Context, c *consume.Cluster, all []consume.Stre
 			lines = append(lines, fmt.Sprintf("%s-%d[%d,%d)", r.Part.Topic, r.Part.Number, r.From, r.Next))
 		}
 		batches = append(batches, lines)
+	}
+	if !last && len(batches) > 0 {
+		w.Errorf("batch %d was the last one, and did not say so", len(batches)-1)
 	}
 	return batches, nil
 }

@@ -19,6 +19,7 @@ import (
 type Batch struct {
 	Records []kafka.Record
 	Read    []kafka.Range
+	Last    bool // no other one comes. One without the word may turn out to have been the last as well.
 }
 
 // Stretch is what is read of a log: from an offset up to its end.
@@ -122,6 +123,7 @@ func (r *reader) run(ctx context.Context, out chan<- result, left <-chan struct{
 		r.bytes, r.records = 0, 0
 		err := r.fill(ctx)
 		b := result{r.batch(), err}
+		b.Last = r.done() || ctx.Err() != nil
 		if err == nil && len(b.Records) == 0 {
 			continue
 		}

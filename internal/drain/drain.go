@@ -2,13 +2,15 @@
 // ingest apply what it reads.
 //
 // The ledgers alone say what is done: what a killed run has not committed the next one reads
-// again, as it does what a roll-back took out of a table. Two runs at once are safe, and one of them is in vain.
+// again, as it does what a roll-back took out of a table. Two runs at once are safe; a lease in the table (package lease) has one
+// of them leave it to the other.
 //
 // It needs the brokers of every source. It makes no topic and no group, and moves no offset in Kafka.
 package drain
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -21,6 +23,7 @@ import (
 	"github.com/frazil/frazil/internal/consume"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/lease"
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/warehouse"
 )
@@ -28,13 +31,18 @@ import (
 const (
 	batchRecords = 500_000
 	quiet        = 10 * time.Second // see consume.Limits
+	leaseBatches = 3                // what a lease lasts, in commit_intervals: until the next commit, and time to spare
 )
 
 // Drain drains topics into their tables. It runs once at a time.
 type Drain struct {
+	// Follows: one run follows the other, and what this process has begun to drain is left to it in between.
+	Follows bool
+
 	config   *config.Config
 	pipeline *ingest.Pipeline
 	account  cluster.Account
+	clock    func() time.Time
 	lanes    []*lane
 }
 
@@ -46,6 +54,7 @@ type lane struct {
 	topics []string // names and patterns
 	log    *slog.Logger
 	limits consume.Limits
+	claim  *lease.Claim
 
 	// How far the runs have come since the table was last found to be changed by others: until then nothing is read again only
 	// because it had no effect, which moves no ledger.
@@ -63,7 +72,7 @@ func New(ctx context.Context, c *config.Config, log *slog.Logger) (*Drain, error
 	if err != nil {
 		return nil, err
 	}
-	d := &Drain{config: c, pipeline: pipeline, account: account}
+	d := &Drain{config: c, pipeline: pipeline, account: account, clock: time.Now}
 	var errs []error
 	for i, r := range c.Routes {
 		if len(c.Sources[r.Source].Brokers) == 0 {
@@ -76,7 +85,9 @@ func New(ctx context.Context, c *config.Config, log *slog.Logger) (*Drain, error
 		}
 		d.lanes[at].topics = append(d.lanes[at].topics, r.Topics...)
 	}
+	holder := rand.Text()
 	for _, l := range d.lanes {
+		l.claim = lease.New(l.source, l.topics, holder, leaseBatches*c.CommitInterval(), d.now)
 		l.limits = consume.Limits{Bytes: c.BatchBytes(len(d.lanes)), Records: batchRecords, Interval: c.CommitInterval(), Quiet: quiet}
 	}
 	return d, errors.Join(errs...)
@@ -98,6 +109,8 @@ func (d *Drain) Run(ctx context.Context, stop <-chan struct{}) error {
 	wg.Wait()
 	return errors.Join(errs...)
 }
+
+func (d *Drain) now() time.Time { return d.clock() }
 
 // Interval is the time from one run to the next of a process that follows.
 func (d *Drain) Interval() time.Duration { return d.config.CommitInterval() }

@@ -3,6 +3,7 @@ package drain
 import (
 	"context"
 	"iter"
+	"time"
 
 	"github.com/frazil/frazil/internal/consume"
 )
@@ -18,6 +19,9 @@ func (d *Drain) Limit(change func(*consume.Limits)) {
 		change(&l.limits)
 	}
 }
+
+// At has leases go by another clock.
+func (d *Drain) At(now func() time.Time) { d.clock = now }
 
 // Ahead is for tests.
 func Ahead[T any](seq iter.Seq2[T, error], stop func()) iter.Seq2[T, error] { return ahead(seq, stop) }

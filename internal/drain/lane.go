@@ -12,7 +12,9 @@ import (
 	"github.com/frazil/frazil/internal/consume"
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/lease"
 	"github.com/frazil/frazil/internal/ledger"
+	"github.com/frazil/frazil/internal/report"
 )
 
 // lastBatch is what is kept of a run's time, half of it at most, for applying what was read by then.
@@ -21,7 +23,43 @@ const lastBatch = 45 * time.Second
 // leastTime is what a batch needs: a commit has to be able to learn its outcome.
 const leastTime = 10 * time.Second
 
+// releaseTime is what a run waits at most for the end of its lease.
+const releaseTime = 3 * time.Second
+
+// run drains once, unless another one does.
 func (l *lane) run(ctx context.Context, stop <-chan struct{}) error {
+	err := l.drain(ctx, stop)
+	if taken := new(lease.Taken); errors.As(err, &taken) {
+		attrs := append(report.Attrs(l.now(), report.Yielded(1)), slog.String("reason", taken.Error()))
+		l.log.LogAttrs(ctx, slog.LevelInfo, "left to another drain", attrs...)
+		return nil
+	}
+	if !l.Follows || isClosed(stop) {
+		l.release(ctx)
+	}
+	return err
+}
+
+// release ends the lease of this process, if there is one: its last commit has not always known that it would be the last. What
+// is not ended ends by itself.
+func (l *lane) release(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, releaseTime)
+	defer cancel()
+	if err := l.pipeline.Release(ctx, l.table, l.claim); err != nil {
+		l.log.LogAttrs(ctx, slog.LevelInfo, "the lease ends by itself", slog.String("reason", err.Error()))
+	}
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *lane) drain(ctx context.Context, stop <-chan struct{}) error {
 	source, err := consume.Open(ctx, l.source, l.config.Sources[l.source], l.account, l.limits)
 	if err != nil {
 		return err
@@ -66,6 +104,9 @@ func (l *lane) take(ctx context.Context, batches iter.Seq2[consume.Batch, error]
 			t := taken{Batch: b}
 			if err == nil {
 				t.Delivery, err = l.pipeline.Take(ctx, b.Records, b.Read...)
+			}
+			if err == nil {
+				t.Claim(l.claim, b.Last && !l.Follows)
 			}
 			if !yield(t, err) || err != nil {
 				return
@@ -129,6 +170,9 @@ func (l *lane) stretches(ctx context.Context, source *consume.Cluster) ([]consum
 	}
 	// The table comes first: what it is said to have Kafka must have had already.
 	held, err := l.pipeline.Ledger(ctx, l.table)
+	if err == nil {
+		err = l.pipeline.Free(l.table, l.claim)
+	}
 	if err != nil {
 		return nil, err
 	}

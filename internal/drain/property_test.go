@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/config"
@@ -71,9 +72,20 @@ type life struct {
 	limit    func(*consume.Limits)
 	want     map[int64]int64
 	process  *process
+	waited   atomic.Int64 // a time.Duration: leases end by it
 
 	rolledBack bool
 }
+
+// start begins a process.
+func (l *life) start() *process {
+	p := l.world.process(l.document, l.limit)
+	p.At(func() time.Time { return time.Now().Add(time.Duration(l.waited.Load())) })
+	return p
+}
+
+// wait lets time pass, for leases.
+func (l *life) wait(d time.Duration) { l.waited.Add(int64(d)) }
 
 const partitions = 3 // of two topics
 
@@ -125,9 +137,10 @@ func (l *life) faults() (all []fault.Fault) {
 }
 
 func (l *life) step() {
+	l.wait(time.Duration(l.r.IntN(3)) * time.Minute)
 	switch l.r.IntN(9) {
 	case 0: // another process takes over
-		l.process = l.world.process(l.document, l.limit)
+		l.process = l.start()
 	case 1: // two at once
 		l.must(l.both())
 	case 2:
@@ -148,14 +161,14 @@ func (l *life) step() {
 	default:
 		l.produceSome()
 		if l.process.run(l.faults()...) {
-			l.process = l.world.process(l.document, l.limit)
+			l.process = l.start()
 		}
 	}
 }
 
 // both has another process run beside the one there is.
 func (l *life) both() error {
-	other := l.world.process(l.document, l.limit)
+	other := l.start()
 	var g errgroup.Group
 	for _, p := range []*process{l.process, other} {
 		g.Go(func() error { return p.Run(l.Context(), nil) })
@@ -179,9 +192,10 @@ func (l *life) rollBack() error {
 
 // check compares the table with the oracle, after a run without faults of the process that there is or of another one.
 func (l *life) check() error {
+	l.wait(4 * time.Minute) // the holder may have been killed
 	p := l.process
 	if l.r.IntN(2) == 0 {
-		p = l.world.process(l.document, l.limit)
+		p = l.start()
 	}
 	if err := p.Run(l.Context(), nil); err != nil {
 		return err
@@ -221,7 +235,7 @@ func TestTheTableEqualsThePlainMapOfItsTopics(t *testing.T) {
 					[]string{"position", "rewrite", "equality"}[seed%3]),
 				limit: func(l *consume.Limits) { l.Records = []int{2, 5, 1000}[seed%3] },
 			}
-			l.process = w.process(l.document, l.limit)
+			l.process = l.start()
 			for i := range 30 {
 				l.step()
 				if i%10 == 9 {

@@ -10,6 +10,7 @@ import (
 	"github.com/frazil/frazil/internal/coerce"
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/lease"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/merge"
 	"github.com/frazil/frazil/internal/report"
@@ -197,7 +198,11 @@ func (s *share) stage(ctx context.Context, live *locate.Snapshot, o *resolve.Out
 	if err != nil {
 		return nil, err
 	}
-	return commit.New(base, files, move, s.now())
+	a, err := commit.New(base, files, move, s.now())
+	if err == nil {
+		s.note(a)
+	}
+	return a, err
 }
 
 // idle remembers the times of a delivery without effect, which moves no ledger: its records must not look newer than
@@ -237,8 +242,11 @@ func (s *share) report(ctx context.Context, a *commit.Attempt, o *resolve.Outcom
 	s.warn(ctx)
 }
 
-// fail logs that the table does not have the delivery, or not all of it.
+// fail logs that the table does not have the delivery, or not all of it. That another one sees to it is no failure.
 func (s *share) fail(ctx context.Context, reason error) {
+	if taken := new(lease.Taken); errors.As(reason, &taken) {
+		return
+	}
 	metrics := report.Attrs(s.now(), report.Failed(1), report.Conflicts(s.lost), report.UnknownOutcomes(s.unknown))
 	s.log.LogAttrs(ctx, slog.LevelError, "failed", append(metrics, slog.String("reason", reason.Error()))...)
 }

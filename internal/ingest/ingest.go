@@ -25,6 +25,7 @@ import (
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/kafkaevent"
+	"github.com/frazil/frazil/internal/lease"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/report"
 	"github.com/frazil/frazil/internal/route"
@@ -126,6 +127,14 @@ func (p *Pipeline) Take(ctx context.Context, records []kafka.Record, read ...kaf
 	}
 	wg.Wait()
 	return &Delivery{p, shares}, nil
+}
+
+// Claim has the commits of the delivery say that its reader holds the lease of c, or end it with the last one that the reader
+// means to make. Where another one holds it by then, the delivery fails with a *lease.Taken.
+func (d *Delivery) Claim(c *lease.Claim, last bool) {
+	for _, s := range d.shares {
+		s.claim, s.last = c, last
+	}
 }
 
 // Apply applies the delivery, once.

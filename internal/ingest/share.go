@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/iceberg-go/catalog"
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/lease"
 	"github.com/frazil/frazil/internal/ledger"
 )
 
@@ -23,6 +24,8 @@ type share struct {
 	records []routed
 	read    map[kafka.Partition]kafka.Range // what was read for them, where the deliverer knows
 	ahead   *decoded                        // what was made of all records before the turn of the delivery; nil: nothing, or taken
+	claim   *lease.Claim                    // of who reads them; nil: of nobody
+	last    bool                            // the lease is to end with the commit
 
 	*decoded // the records that the ledger does not have
 	spans    ledger.Spans

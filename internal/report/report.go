@@ -47,6 +47,7 @@ func Conflicts(n int) Metric       { return count("conflicts", n) }        // co
 func UnknownOutcomes(n int) Metric { return count("unknown_outcomes", n) } // commits of which nobody knew whether they landed
 func Holes(n int) Metric           { return count("holes", n) }            // offsets that were not delivered, each run of them once
 func Failed(n int) Metric          { return count("failed", n) }           // deliveries that a table did not take
+func Yielded(n int) Metric         { return count("yielded", n) }          // runs of drain that left a table to another one
 
 // The metrics of a table's health, which say what its readers pay.
 
