@@ -158,7 +158,7 @@ to write the row, the row is written.
 
 	a producer                          one file in envelope, a line in its table of formats and in config's, a golden folder
 	an encoding on the wire             one file in wire
-	a type or unit rule                 one file in coerce; rows/types.go and cell.go for its column
+	a type or unit rule                 one file in coerce; rows/types.go and column.go for its column
 	partial rows                        coerce (what is kept), merge (layers), resolve (patches), stage/lay.go (their cells)
 	fence, modes                        merge, resolve
 	partitions, delete encodings,

@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
 // Entry is what one change does to one key.
@@ -32,8 +30,7 @@ type Batch struct {
 	reserved int            // changes
 	kept     []map[int]bool // by column: the rows whose cell is kept
 	must     map[int]int    // by row: a column that has to be kept
-	builders []array.Builder
-	appends  []appender
+	columns  []column
 	arrays   []arrow.Array
 }
 
@@ -41,9 +38,7 @@ type Batch struct {
 func NewBatch(s *Schema) *Batch {
 	b := &Batch{Schema: s, Keys: NewKeys(len(s.Key))}
 	for _, f := range s.Arrow().Fields() {
-		builder := newBuilder(f.Type)
-		b.builders = append(b.builders, builder)
-		b.appends = append(b.appends, newAppender(builder))
+		b.columns = append(b.columns, newColumn(f.Type))
 	}
 	return b
 }
@@ -53,26 +48,18 @@ func (b *Batch) Reserve(n int) {
 	b.Entries = slices.Grow(b.Entries, n)
 	b.Keys.reserve(n)
 	b.reserved = n
-	for _, builder := range b.builders {
-		builder.Reserve(n)
+	b.reserve(n)
+}
+
+// reserve makes room for so many more rows.
+func (b *Batch) reserve(n int) {
+	for _, c := range b.columns {
+		c.reserve(n)
 	}
 }
 
-// sampled is the number of rows that tell how long the texts of a column are, mostLikely the bytes that are believed of the rest.
-const sampled, mostLikely = 256, 8 << 20
-
-// reserveTexts makes room for the texts and bytes of the rows to come, which are taken to be as long as those that are there. Else
-// they are copied each time that a column has doubled.
-func (b *Batch) reserveTexts() {
-	for _, builder := range b.builders {
-		if texts, ok := builder.(interface {
-			DataLen() int
-			ReserveData(n int)
-		}); ok {
-			texts.ReserveData(min(texts.DataLen()/b.rows*(b.reserved-b.rows)*9/8, mostLikely))
-		}
-	}
-}
+// sampled is the number of rows that tell how long the texts of a column are.
+const sampled = 256
 
 // Put adds a change that leaves the row made of cells (one per column) under key.
 func (b *Batch) Put(key Key, cells []Cell) { b.put(Entry{Key: key, Over: key}, cells) }
@@ -86,17 +73,18 @@ func (b *Batch) Arrive(key, old Key, cells []Cell) {
 }
 
 func (b *Batch) put(e Entry, cells []Cell) {
-	for i := range cells {
-		b.appends[i](&cells[i])
-		if cells[i].Kept != NotKept {
-			b.keep(i, cells[i].Kept)
+	for i, column := range b.columns {
+		c := &cells[i]
+		column.append(c)
+		if c.Kept != NotKept {
+			b.keep(i, c.Kept)
 		}
 	}
 	e.Row = b.rows
 	b.Entries = append(b.Entries, e)
 	b.rows++
 	if b.rows == sampled && b.reserved > sampled {
-		b.reserveTexts()
+		b.reserve(b.reserved - b.rows)
 	}
 }
 
@@ -148,11 +136,9 @@ func (b *Batch) Depart(key, next Key) {
 // Columns completes the batch: no change may be added after it. Row i of the arrays is the row of the i-th Put.
 func (b *Batch) Columns() []arrow.Array {
 	if b.arrays == nil {
-		for _, builder := range b.builders {
-			b.arrays = append(b.arrays, builder.NewArray())
+		for _, c := range b.columns {
+			b.arrays = append(b.arrays, makeArray(c))
 		}
 	}
 	return b.arrays
 }
-
-func newBuilder(t arrow.DataType) array.Builder { return array.NewBuilder(memory.DefaultAllocator, t) }

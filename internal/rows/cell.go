@@ -2,9 +2,7 @@ package rows
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/apache/arrow-go/v18/arrow/extensions"
 )
 
 // Cell is one typed value on its way into a column. The column's type says which field counts: Int for boolean (0, 1),
@@ -51,101 +49,10 @@ func (c *Cell) Add() *Cell {
 
 // Repeat is an array of type t (Schema.Arrow) with a cell n times.
 func Repeat(t arrow.DataType, c *Cell, n int) arrow.Array {
-	b := newBuilder(t)
-	appendCell := newAppender(b)
+	column := newColumn(t)
+	column.reserve(n)
 	for range n {
-		appendCell(c)
+		column.append(c)
 	}
-	return b.NewArray()
-}
-
-// appender appends a cell to a column.
-type appender func(*Cell)
-
-// newAppender is the appender of a builder made for one of arrowType's types.
-func newAppender(b array.Builder) appender {
-	value := valueAppender(b)
-	return func(c *Cell) {
-		if c.Null {
-			b.AppendNull()
-		} else {
-			value(c)
-		}
-	}
-}
-
-func valueAppender(b array.Builder) appender {
-	switch b := b.(type) {
-	case *array.BooleanBuilder:
-		return func(c *Cell) { b.Append(c.Int != 0) }
-	case *array.Float32Builder:
-		return func(c *Cell) { b.Append(float32(c.Float)) }
-	case *array.Float64Builder:
-		return func(c *Cell) { b.Append(c.Float) }
-	case *array.Decimal128Builder:
-		return func(c *Cell) { b.Append(c.Decimal) }
-	case *array.StringBuilder:
-		return func(c *Cell) { b.BinaryBuilder.Append(c.Bytes) }
-	case *array.BinaryBuilder:
-		return func(c *Cell) { b.Append(c.Bytes) }
-	case *array.FixedSizeBinaryBuilder:
-		return func(c *Cell) { b.Append(c.Bytes) }
-	case *extensions.UUIDBuilder:
-		return func(c *Cell) { b.AppendBytes([16]byte(c.Bytes)) }
-	case *array.StructBuilder, *array.ListBuilder, *array.MapBuilder:
-		return nestedAppender(b)
-	}
-	return countAppender(b)
-}
-
-// countAppender appends what counts something.
-func countAppender(b array.Builder) appender {
-	switch b := b.(type) {
-	case *array.Int32Builder:
-		return func(c *Cell) { b.Append(int32(c.Int)) }
-	case *array.Int64Builder:
-		return func(c *Cell) { b.Append(c.Int) }
-	case *array.Date32Builder:
-		return func(c *Cell) { b.Append(arrow.Date32(c.Int)) }
-	case *array.Time64Builder:
-		return func(c *Cell) { b.Append(arrow.Time64(c.Int)) }
-	case *array.TimestampBuilder:
-		return func(c *Cell) { b.Append(arrow.Timestamp(c.Int)) }
-	case *array.NullBuilder:
-		return func(*Cell) { b.AppendNull() }
-	}
-	panic("rows: no appender for " + b.Type().String()) // NewSchema lets no other type in
-}
-
-func nestedAppender(b array.Builder) appender {
-	switch b := b.(type) {
-	case *array.StructBuilder:
-		fields := make([]appender, b.NumField())
-		for i := range fields {
-			fields[i] = newAppender(b.FieldBuilder(i))
-		}
-		return func(c *Cell) {
-			b.Append(true)
-			for i, field := range fields {
-				field(&c.Children[i])
-			}
-		}
-	case *array.ListBuilder:
-		element := newAppender(b.ValueBuilder())
-		return func(c *Cell) {
-			b.Append(true)
-			for i := range c.Children {
-				element(&c.Children[i])
-			}
-		}
-	}
-	m := b.(*array.MapBuilder)
-	key, value := newAppender(m.KeyBuilder()), newAppender(m.ItemBuilder())
-	return func(c *Cell) {
-		m.Append(true)
-		for i := 0; i < len(c.Children); i += 2 {
-			key(&c.Children[i])
-			value(&c.Children[i+1])
-		}
-	}
+	return makeArray(column)
 }

@@ -68,13 +68,13 @@ func Midnight(t iceberg.Type, day int64) int64 {
 // Column is the n-th key column of the given keys, as an array of its column's type in s.
 func (k *Keys) Column(s *Schema, n int, keys []Key) arrow.Array {
 	t := s.Columns[s.Key[n]].Type
-	builder := newBuilder(arrowType(t))
-	appendCell := newAppender(builder)
+	column := newColumn(arrowType(t))
+	column.reserve(len(keys))
 	for _, key := range keys {
 		c := partCell(t, k.Part(key, n))
-		appendCell(&c)
+		column.append(&c)
 	}
-	return builder.NewArray()
+	return makeArray(column)
 }
 
 // partCell is the value that a part was made of.
