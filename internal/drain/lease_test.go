@@ -119,12 +119,12 @@ func TestALeaseEndsWithoutItsHolder(t *testing.T) {
 	w := newLeaseWorld(t, 3)
 	p := w.process(oneRoute, func(l *consume.Limits) { l.Records = 1 })
 	w.atCommit(2, func() catalog.Fault {
-		p.Cut()
-		p.end()
+		p.Kill()
 		return catalog.Fault{}
 	})
-	_ = p.Run(p.life, nil)
-	p.Settle()
+	if !p.run(t.Context()) {
+		t.Fatal("it was not killed")
+	}
 	w.parts.Catalog.SetFault(nil)
 	if len(w.leases("shop.orders")) != 1 {
 		t.Fatal("it has left no lease")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/apache/iceberg-go/table"
-	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/consume"
 	"github.com/frazil/frazil/internal/drain"
 	"github.com/frazil/frazil/internal/local/audit"
@@ -26,42 +24,25 @@ import (
 
 // process is a drain at the end of a line on which faults wait for it.
 type process struct {
-	*fault.Line
+	*fault.Life
 	*drain.Drain
-	life context.Context
-	end  context.CancelFunc
 }
 
 func (w *world) process(document string, limit func(*consume.Limits)) *process {
 	w.Helper()
-	p := &process{}
-	p.life, p.end = context.WithCancel(w.Context())
-	line, err := fault.NewLine(w.parts, func() {
-		p.Cut()
-		p.end()
-	})
+	life, err := fault.Begin(w.parts)
 	w.must(err)
-	w.Cleanup(line.Cut)
-	c := w.config(document)
-	main := c.Catalogs["main"]
-	main.URI, main.Properties = line.Catalog, maps.Clone(main.Properties)
-	main.Properties["s3.endpoint"] = line.Store
-	c.Catalogs = map[string]config.Catalog{"main": main}
-	p.Line, p.Drain = line, w.drain(c)
+	w.Cleanup(life.Cut)
+	p := &process{life, w.drain(life.Config(w.config(document)))}
 	p.Limit(limit)
 	return p
 }
 
-// run is one run, which faults may end; killed tells that there will be no other.
-func (p *process) run(faults ...fault.Fault) (killed bool) {
-	ctx, cancel := context.WithCancel(p.life)
-	defer cancel()
-	p.Meet(cancel, faults...)
-	_ = p.Run(ctx, nil) // whatever it says, the table tells
-	p.Settle()
-	p.Arrive()
-	p.Meet(cancel)
-	return p.life.Err() != nil
+// run is one run, which faults may end; killed tells that there will be no other. Whatever it says, the table tells.
+func (p *process) run(ctx context.Context, faults ...fault.Fault) (killed bool) {
+	_ = p.Work(ctx, func(ctx context.Context) error { return p.Run(ctx, nil) }, faults...)
+	p.Meet(func() {}) // what the run did not meet
+	return p.Dead()
 }
 
 // life is that of two topics that feed one table, each key in one partition.
@@ -160,7 +141,7 @@ func (l *life) step() {
 		l.parts.Catalog.SetFault(nil)
 	default:
 		l.produceSome()
-		if l.process.run(l.faults()...) {
+		if l.process.run(l.Context(), l.faults()...) {
 			l.process = l.start()
 		}
 	}

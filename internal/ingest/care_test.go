@@ -11,17 +11,9 @@ import (
 
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/trial"
 	"github.com/google/go-cmp/cmp"
 )
-
-// cares are properties by which the care for files and manifests is as it comes, off, at work in every commit, or at work as
-// far as levels and a budget of a few files let it.
-var cares = []map[string]string{
-	{},
-	{"frazil.care.levels": "false", "frazil.care.half-dead": "false", "frazil.care.dead-files": "false", "frazil.care.manifests": "false"},
-	{"frazil.care.level-files": "2", "commit.manifest.min-count-to-merge": "2"},
-	{"frazil.care.level-files": "3", "frazil.care.small-bytes": "64000", "frazil.care.budget-bytes": "4000", "commit.manifest.target-size-bytes": "12000"},
-}
 
 // One stream makes one table, however it is cut, whatever takes rows away, and whatever is done for the files meanwhile.
 func TestTheTableIsTheSameWithAndWithoutCare(t *testing.T) {
@@ -34,7 +26,7 @@ func TestTheTableIsTheSameWithAndWithoutCare(t *testing.T) {
 	}
 	n := 0
 	for _, deletes := range []string{"position", "rewrite", "auto", "equality"} {
-		for care, properties := range cares {
+		for care, properties := range trial.Cares {
 			for _, size := range []int{2, 9, 30} {
 				spec := shopOrders
 				spec.Version, spec.Properties = 2+n%2, properties
@@ -103,7 +95,7 @@ func TestManifestsAreLeftWhereTheirMergingIsOff(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"frazil.care.manifests", "commit.manifest-merge.enabled"} {
 		spec := shopOrders
-		spec.Properties = maps.Clone(cares[1])
+		spec.Properties = maps.Clone(trial.Cares[1])
 		delete(spec.Properties, "frazil.care.manifests")
 		spec.Properties[name], spec.Properties["commit.manifest.min-count-to-merge"] = "false", "2"
 		const n = 8
@@ -117,7 +109,7 @@ func TestManifestsAreLeftWhereTheirMergingIsOff(t *testing.T) {
 func TestAManifestIsNotMergedAboveItsTargetSize(t *testing.T) {
 	t.Parallel()
 	spec := shopOrders
-	spec.Properties = maps.Clone(cares[1])
+	spec.Properties = maps.Clone(trial.Cares[1])
 	maps.Copy(spec.Properties, map[string]string{"frazil.care.manifests": "true", "commit.manifest.min-count-to-merge": "2", "commit.manifest.target-size-bytes": "100"})
 	const n = 8
 	if manifests, _, _ := newWorld(t, spec, flatRoute).life(n); manifests[n-1] < n {
@@ -129,7 +121,7 @@ func TestAManifestIsNotMergedAboveItsTargetSize(t *testing.T) {
 func TestCareKeepsRowIDs(t *testing.T) {
 	t.Parallel()
 	spec := shopOrders
-	spec.Version, spec.Properties = 3, cares[2]
+	spec.Version, spec.Properties = 3, trial.Cares[2]
 	w := newWorld(t, spec, flatRoute)
 	p, part := w.pipeline(), partition(0)
 	first := map[string]lake.Row{}
@@ -171,7 +163,7 @@ func TestSmallFilesAreMergedInPartitionsOfEveryTransform(t *testing.T) {
 			t.Run(transform+typ, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, lake.Spec{
-					Name: "shop.parts", Version: 3, Key: []string{"id"}, Partition: []string{transform + "c)"}, Properties: cares[2],
+					Name: "shop.parts", Version: 3, Key: []string{"id"}, Partition: []string{transform + "c)"}, Properties: trial.Cares[2],
 					Columns: []lake.Column{{Name: "id", Type: "long", Required: true}, {Name: "c", Type: typ}},
 				}, flatRoute+", binary_encoding: hex")
 				p, part, offset := w.pipeline(), partition(0), int64(0)

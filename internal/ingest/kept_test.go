@@ -11,6 +11,7 @@ import (
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/trial"
 )
 
 // documents have columns that their source does not send again when they have not changed.
@@ -117,7 +118,7 @@ func TestCellsThatWereNotSentAreKept(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			messages, after := edits(r, 120)
 			spec := documents
-			spec.Version, spec.Properties = 2+int(seed%2), cares[seed/3%4]
+			spec.Version, spec.Properties = 2+int(seed%2), trial.Cares[seed/3%4]
 			if seed%3 == 1 {
 				spec.Partition, spec.Sort = []string{"identity(kind)", "bucket(2, id)"}, []string{"size desc nulls last"}
 			}

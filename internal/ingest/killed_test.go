@@ -9,6 +9,7 @@ import (
 	"github.com/frazil/frazil/internal/local/demo"
 	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/frazil/frazil/internal/local/lambda"
+	"github.com/frazil/frazil/internal/local/trial"
 )
 
 // binary is the real function behind a Runtime API, whose processes are killed by SIGKILL.
@@ -17,9 +18,9 @@ type binary struct {
 	line *fault.Line
 }
 
-func (b *binary) Invoke(ctx context.Context, event []byte, faults ...fault.Fault) error {
+func (b *binary) Deliver(ctx context.Context, steps []trial.Step, faults ...fault.Fault) error {
 	b.line.Meet(func() {}, faults...)
-	result, err := b.Function.Invoke(ctx, event)
+	result, err := b.Function.Invoke(ctx, trial.Event(steps))
 	b.line.Settle()
 	if err == nil && result.FunctionError != nil {
 		err = result.FunctionError
@@ -37,15 +38,15 @@ func (b *binary) Kill() {
 }
 
 // deployed starts functions of a built binary for a trial.
-func (t *trial) deployed(bootstrap string) func(context.Context) (process, error) {
-	return func(ctx context.Context) (process, error) {
+func deployed(t *trial.Trial, bootstrap string) func(context.Context) (trial.Process, error) {
+	return func(ctx context.Context) (trial.Process, error) {
 		b := &binary{}
 		var err error
-		if b.line, err = fault.NewLine(t.parts, func() { b.Function.Kill() }); err != nil {
+		if b.line, err = fault.NewLine(t.Parts, func() { b.Function.Kill() }); err != nil {
 			return nil, err
 		}
 		document := fmt.Sprintf("{catalogs: {main: {uri: %q, warehouse: %q}}, dead_letter: \"s3://frazil/dead\", "+
-			"routes: [{table: \"main:shop.orders\", topics: [orders], format: debezium, deletes: %s}]}", b.line.Catalog, t.parts.CatalogConfig().Warehouse, t.deletes)
+			"routes: [{table: \"main:shop.orders\", topics: [orders], format: debezium, deletes: %s}]}", b.line.Catalog, t.Parts.CatalogConfig().Warehouse, t.Deletes)
 		b.Function, err = lambda.Start(ctx, lambda.Options{
 			Bootstrap: bootstrap, Timeout: time.Minute, MemoryMB: demo.MemoryMB, Env: append(b.line.Env(), "FRAZIL_CONFIG="+document),
 		})
@@ -60,20 +61,22 @@ func TestAKilledFunctionLosesOrRepeatsNoRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []*trial
+	var all []*trial.Trial
 	for _, at := range fault.Points {
-		for i, after := range []string{newProcess, otherSlices, twoAtOnce} {
+		for i, after := range []string{trial.NewProcess, trial.OtherSlices, trial.TwoAtOnce} {
 			kinds := []fault.Kind{fault.Kill, fault.ThenKill}
 			if at != fault.Commit { // of which both matter
 				kinds = kinds[i%2:][:1]
 			}
 			for _, kind := range kinds {
-				all = append(all, newTrial(len(all), []fault.Fault{{At: at, Kind: kind}}, after))
+				all = append(all, trial.New(len(all), []fault.Fault{{At: at, Kind: kind}}, after))
 			}
 		}
 	}
 	for _, commit := range []fault.Kind{fault.ThenReset, fault.Unavailable} {
-		all = append(all, newTrial(len(all), []fault.Fault{{At: fault.Commit, Kind: commit}, {At: fault.Reload, Kind: fault.Kill}}, newProcess))
+		all = append(all, trial.New(len(all), []fault.Fault{{At: fault.Commit, Kind: commit}, {At: fault.Reload, Kind: fault.Kill}}, trial.NewProcess))
 	}
-	play(t, 4, all, func(trial *trial) error { return trial.run(t.Context(), trial.deployed(bootstrap)) })
+	if err := trial.Play(4, all, func(one *trial.Trial) error { return one.Run(t.Context(), deployed(one, bootstrap)) }); err != nil {
+		t.Error(err)
+	}
 }

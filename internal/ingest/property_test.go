@@ -14,6 +14,7 @@ import (
 	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/stack"
+	"github.com/frazil/frazil/internal/local/trial"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 )
@@ -226,7 +227,7 @@ func TestTheTableEqualsThePlainMapOfItsHistory(t *testing.T) {
 			partitions := 1 + r.IntN(3)
 			profile := stack.Profiles[(seed+1)%4]
 			spec, deletes := shopOrders, slices.Repeat([]string{"position", "rewrite", "equality"}[seed%3:][:1], 2)
-			spec.Version, spec.Properties = min(2+int(seed/2%2), profile.Newest), cares[seed%4]
+			spec.Version, spec.Properties = min(2+int(seed/2%2), profile.Newest), trial.Cares[seed%4]
 			switch seed / 3 {
 			case 1:
 				spec.Partition = []string{"bucket(3, id)", "truncate(100, n)"}

@@ -14,6 +14,7 @@ import (
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/trial"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -100,7 +101,7 @@ func newShape(t *testing.T, seed uint64) *shape {
 	for _, c := range s.columns[:len(keyTypes)] {
 		spec.Key = append(spec.Key, c.Name)
 	}
-	spec.Properties = maps.Clone(pickOf(s.r, cares...))
+	spec.Properties = maps.Clone(pickOf(s.r, trial.Cares...))
 	if s.r.IntN(3) == 0 {
 		spec.Properties["write.delete.granularity"], spec.Properties["write.metadata.metrics.default"] = "file", "counts"
 	}

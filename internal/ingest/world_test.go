@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/apache/iceberg-go"
@@ -127,25 +126,9 @@ func (w *world) load() *table.Table {
 // rows are the table's rows as "column=value …", sorted.
 func (w *world) rows() []string {
 	w.Helper()
-	out, err := lines(w.Context(), w.lake, w.name)
+	out, err := w.lake.Lines(w.Context(), w.name)
 	w.must(err)
 	return out
-}
-
-func lines(ctx context.Context, l *lake.Lake, table string) ([]string, error) {
-	columns, rows, err := l.Rows(ctx, table)
-	out := []string{}
-	for _, r := range rows {
-		var cells []string
-		for _, c := range columns {
-			if v, ok := r[c.Name]; ok {
-				cells = append(cells, c.Name+"="+v)
-			}
-		}
-		out = append(out, strings.Join(cells, " "))
-	}
-	slices.Sort(out)
-	return out, err
 }
 
 func (w *world) wantRows(want ...string) {

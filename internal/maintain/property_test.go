@@ -69,25 +69,16 @@ func (l *life) foreign() error {
 
 // meet is a run of maintain that meets faults; it may end by them.
 func (l *life) meet(faults ...fault.Fault) error {
-	ctx, cancel := context.WithCancel(l.Context())
-	defer cancel()
-	var line *fault.Line
-	line, err := fault.NewLine(l.parts, func() {
-		line.Cut()
-		cancel()
-	})
+	life, err := fault.Begin(l.parts)
 	if err != nil {
 		return err
 	}
-	defer line.Cut()
-	m, err := maintain.New(ctx, line.Config(l.config), slog.New(slog.DiscardHandler))
+	defer life.Kill()
+	m, err := maintain.New(l.Context(), life.Config(l.config), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
 	}
-	line.Meet(cancel, faults...)
-	_ = m.Run(ctx, nil) // whatever it says, the table tells
-	line.Settle()
-	line.Arrive()
+	_ = life.Work(l.Context(), func(ctx context.Context) error { return m.Run(ctx, nil) }, faults...) // whatever it says, the table tells
 	return nil
 }
 

@@ -45,6 +45,7 @@ const (
 type Fault struct {
 	At   Point `yaml:"at"`
 	Kind Kind  `yaml:"kind"`
+	Skip int   `yaml:"-"` // so many such requests before it are answered as they should
 }
 
 // Points and Kinds are all of them.

@@ -175,8 +175,13 @@ func (l *Line) meet(r *http.Request, at Point, kinds ...Kind) Kind {
 func (l *Line) take(at Point, kinds []Kind) (f Fault, expire func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.script) > 0 && l.script[0].At == at && slices.Contains(kinds, l.script[0].Kind) {
-		f, l.script = l.script[0], l.script[1:]
+	if len(l.script) == 0 || l.script[0].At != at || !slices.Contains(kinds, l.script[0].Kind) {
+		return Fault{}, l.expire
 	}
+	if l.script[0].Skip > 0 {
+		l.script[0].Skip--
+		return Fault{}, l.expire
+	}
+	f, l.script = l.script[0], l.script[1:]
 	return f, l.expire
 }

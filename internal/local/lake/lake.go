@@ -179,6 +179,23 @@ func (l *Lake) Rows(ctx context.Context, name string) (columns []Column, rows []
 	return columnsOf(t), rows, err
 }
 
+// Lines are all live rows as "column=value …", sorted.
+func (l *Lake) Lines(ctx context.Context, name string) ([]string, error) {
+	columns, rows, err := l.Rows(ctx, name)
+	out := []string{}
+	for _, r := range rows {
+		var cells []string
+		for _, c := range columns {
+			if v, ok := r[c.Name]; ok {
+				cells = append(cells, c.Name+"="+v)
+			}
+		}
+		out = append(out, strings.Join(cells, " "))
+	}
+	slices.Sort(out)
+	return out, err
+}
+
 // Lineage reads all live rows with their row ids and the sequence numbers of their last changes, as columns _row_id and
 // _last_updated_sequence_number (format version 3).
 func (l *Lake) Lineage(ctx context.Context, name string) ([]Row, error) {
