@@ -30,6 +30,56 @@ func readInfinity(s []byte) (instant, bool) {
 // from the right), in UTC when the zone is there. Years before 1 and after 9999 have a sign and as many digits as they
 // need; 0 is the year before 1.
 func readTimestamp(s []byte) (at instant, z zone, err error) {
+	if at, z, ok := readPlain(s); ok {
+		return at, z, nil
+	}
+	return readAny(s)
+}
+
+// readPlain reads the form that most timestamps have: years of four digits, seconds, up to nine digits of a fraction, and Z or
+// nothing. It is not ok of another one.
+func readPlain(s []byte) (at instant, z zone, ok bool) {
+	const whole = len("2006-01-02T15:04:05")
+	if len(s) < whole || s[4] != '-' || s[7] != '-' || s[10] != 'T' && s[10] != ' ' || s[13] != ':' || s[16] != ':' {
+		return at, 0, false
+	}
+	century, ok1 := twoDigits(s)
+	year, ok2 := twoDigits(s[2:])
+	month, ok3 := twoDigits(s[5:])
+	dom, ok4 := twoDigits(s[8:])
+	hour, ok5 := twoDigits(s[11:])
+	minute, ok6 := twoDigits(s[14:])
+	second, ok7 := twoDigits(s[17:])
+	year += 100 * century
+	days, exists := dayOf(year, month, dom)
+	nano, rest, ok8 := plainFraction(s[whole:])
+	utc := len(rest) == 1 && rest[0] == 'Z'
+	if !(ok1 && ok2 && ok3 && ok4 && ok5 && ok6 && ok7 && ok8 && exists) || hour > 23 || minute > 59 || second > 59 || len(rest) > 0 && !utc {
+		return at, 0, false
+	}
+	if utc {
+		z = zoneUTC
+	}
+	return instant{sec: days*day + int64(hour*3600+minute*60+second), nano: nano}, z, true
+}
+
+// plainFraction reads a fraction, if there is one, of up to nine digits as nanoseconds.
+func plainFraction(s []byte) (nano int64, rest []byte, ok bool) {
+	if len(s) == 0 || s[0] != '.' {
+		return 0, s, true
+	}
+	n := 1
+	for ; n < len(s) && s[n]-'0' < 10; n++ {
+		nano = nano*10 + int64(s[n]-'0')
+	}
+	if n == 1 || n > 10 {
+		return 0, nil, false
+	}
+	return nano * powers[10-n], s[n:], true
+}
+
+// readAny reads timestamps of any form.
+func readAny(s []byte) (at instant, z zone, err error) {
 	days, s, ok := readDate(s)
 	if !ok {
 		return at, 0, errNoTimestamp

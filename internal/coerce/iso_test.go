@@ -1,6 +1,7 @@
 package coerce_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -23,5 +24,35 @@ func TestDaysAreThoseOfTheCalendar(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A plain timestamp is what it is to the reader of all forms, and timestamps that are nearly plain are not taken for such.
+func TestPlainTimestampsAreReadAsAnyOther(t *testing.T) {
+	t.Parallel()
+	plain := []string{
+		"2025-03-28T10:59:00.000001Z", "2025-03-28 10:59:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999999", "2024-02-29T00:00:00.1Z", "1969-12-31T23:59:59.123456789Z",
+		"0000-12-31T23:59:59Z", "2025-02-29T00:00:00Z", "2025-03-28T10:59:00.0000000001Z", "2025-03-28T24:00:00Z",
+	}
+	const others = "0123456789-:.TZ +/;@\x00"
+	random := rand.New(rand.NewPCG(1, 2))
+	read := 0
+	for i := range 200_000 {
+		s := []byte(plain[i%len(plain)])
+		for range i % 4 {
+			s[random.IntN(len(s))] = others[random.IntN(len(others))]
+		}
+		s = s[:len(s)-random.IntN(3)*random.IntN(8)]
+		at, zone, ok := coerce.ReadPlain(s)
+		if !ok {
+			continue
+		}
+		read++
+		if wantAt, wantZone, wantOK := coerce.ReadAny(s); !wantOK || at != wantAt || zone != wantZone {
+			t.Fatalf("%q: got %v, %v, want %v, %v, %t", s, at, zone, wantAt, wantZone, wantOK)
+		}
+	}
+	if read < 20_000 {
+		t.Errorf("only %d were plain", read)
 	}
 }

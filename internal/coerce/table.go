@@ -219,17 +219,15 @@ func printable(name []byte) string {
 func (t *Table) cell(i int, v wire.Value) error {
 	c, column := &t.cells[i], &t.schema.Columns[i]
 	c.Reset()
-	c.Null = v.Kind() == wire.Null
-	if t.unavailable.is(v) {
-		switch {
-		case t.rules.Unavailable == config.Keep && t.keeps:
-			c.Null, c.Kept = true, rows.MustKeep
-			return nil
-		case t.rules.Unavailable != config.Null:
-			return t.refused(column.Name, "the source did not send the value again (unavailable)", "unavailable", t.rules.Unavailable)
-		}
+	switch {
+	case v.Kind() == wire.Null:
 		c.Null = true
-	} else if t.unavailable.within(v) {
+	case v.Kind() < wire.Text: // never a placeholder
+	case t.unavailable.is(v):
+		if err := t.placeholder(column.Name, c); err != nil || c.Kept != rows.NotKept {
+			return err
+		}
+	case t.unavailable.within(v):
 		return misfit(column.Name, "holds a value that the source did not send again (unavailable)")
 	}
 	if !c.Null {
@@ -240,6 +238,18 @@ func (t *Table) cell(i int, v wire.Value) error {
 	if c.Null && column.Required {
 		return misfitIn(column.Name, errRequired)
 	}
+	return nil
+}
+
+// placeholder settles the cell of a value that the source did not send again.
+func (t *Table) placeholder(column string, c *rows.Cell) error {
+	switch {
+	case t.rules.Unavailable == config.Keep && t.keeps:
+		c.Kept = rows.MustKeep
+	case t.rules.Unavailable != config.Null:
+		return t.refused(column, "the source did not send the value again (unavailable)", "unavailable", t.rules.Unavailable)
+	}
+	c.Null = true
 	return nil
 }
 

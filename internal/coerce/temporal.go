@@ -18,6 +18,10 @@ type temporal struct {
 	kind    *kind
 	zoned   bool
 	options options
+
+	// The unit of the integer before, which mostly is the next one's.
+	lastType *wire.Type
+	lastUnit string
 }
 
 // kind is what a temporal type counts.
@@ -82,11 +86,14 @@ func (t *temporal) number(v wire.Value) (instant, error) {
 	if err := anyLong.parse(v, &c); err != nil {
 		return instant{}, err
 	}
-	unit, err := t.unitOf(v.Type())
-	if err != nil {
-		return instant{}, err
+	if t.lastUnit == "" || v.Type() != t.lastType {
+		unit, err := t.unitOf(v.Type())
+		if err != nil {
+			return instant{}, err
+		}
+		t.lastType, t.lastUnit = v.Type(), unit
 	}
-	return fromInteger(c.Int, unit), nil
+	return fromInteger(c.Int, t.lastUnit), nil
 }
 
 var anyLong = integer{min: math.MinInt64, max: math.MaxInt64, name: "long"}

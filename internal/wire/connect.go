@@ -133,5 +133,5 @@ func (d *Doc) payload(b []byte, pos, i int) (Value, bool, error) {
 	if end = skipSpace(b, end); end == len(b) || b[end] != '}' || skipSpace(b, end+1) < len(b) {
 		return Value{}, false, nil
 	}
-	return Value{doc: d, typ: d.schemas.use(i)}, true, nil
+	return d.value(0, d.schemas.use(i)), true, nil
 }

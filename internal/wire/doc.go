@@ -46,7 +46,7 @@ func (d *Doc) JSON(b []byte) (Value, error) {
 	if end = skipSpace(b, end); end < len(b) {
 		return Value{}, &SyntaxError{Pos: end, Problem: "unexpected bytes after the document"}
 	}
-	return Value{doc: d}, nil
+	return d.value(0, nil), nil
 }
 
 // Bare makes a Text of the bytes as they are, for keys that no encoding was applied to.
@@ -60,7 +60,7 @@ func (d *Doc) single(k Kind, b []byte) (Value, error) {
 		return Value{}, err
 	}
 	d.tape = append(d.tape, token{end: uint32(len(b)), next: 1, kind: k})
-	return Value{doc: d}, nil
+	return d.value(0, nil), nil
 }
 
 func (d *Doc) reset(b []byte) error {

@@ -35,18 +35,19 @@ func (k Kind) String() string {
 
 // Value is one value of a Doc. The zero Value is absent.
 type Value struct {
-	doc *Doc
-	typ *Type
-	tok uint32
+	doc  *Doc
+	typ  *Type
+	tok  uint32
+	kind Kind
+}
+
+// value is the one of token i.
+func (d *Doc) value(i uint32, t *Type) Value {
+	return Value{doc: d, typ: t, tok: i, kind: d.tape[i].kind}
 }
 
 // Kind returns the value's kind.
-func (v Value) Kind() Kind {
-	if v.doc == nil {
-		return Absent
-	}
-	return v.doc.tape[v.tok].kind
-}
+func (v Value) Kind() Kind { return v.kind }
 
 // Type returns the writer's type, nil if it sent none.
 func (v Value) Type() *Type { return v.typ }
@@ -58,7 +59,7 @@ func (v Value) Field(name string) Value {
 	}
 	n := 0
 	for i, end := v.tok+1, v.doc.tape[v.tok].next; i < end; i = v.doc.tape[i+1].next {
-		if string(v.doc.name(i)) == name {
+		if t := &v.doc.tape[i]; int(t.end-t.start) == len(name) && string(v.doc.nameOf(t)) == name {
 			return v.member(n, i)
 		}
 		n++
@@ -84,7 +85,7 @@ func (v Value) Members() iter.Seq2[[]byte, Value] {
 
 // member is the value whose name is token i, the n-th of the object v.
 func (v Value) member(n int, i uint32) Value {
-	m := Value{doc: v.doc, tok: i + 1}
+	m := v.doc.value(i+1, nil)
 	if v.typ != nil {
 		m.typ = v.typ.member(n, v.doc.name(i))
 	}
@@ -99,7 +100,7 @@ func (v Value) Elems() iter.Seq[Value] {
 		}
 		n := 0
 		for i, end := v.tok+1, v.doc.tape[v.tok].next; i < end; i = v.doc.tape[i].next {
-			if !yield(Value{doc: v.doc, typ: v.typ.element(n), tok: i}) {
+			if !yield(v.doc.value(i, v.typ.element(n))) {
 				return
 			}
 			n++
