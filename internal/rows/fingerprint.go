@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"math"
+	"math/bits"
+	"math/rand/v2"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -15,20 +17,95 @@ type Fingerprint [2]uint64
 
 // Fingerprints are those of the rows at the given indices of some columns.
 func Fingerprints(columns []arrow.Array, indices []int) []Fingerprint {
-	values := make([]valueWriter, len(columns))
-	for i, c := range columns {
-		values[i] = newValueWriter(c)
-	}
 	out := make([]Fingerprint, len(indices))
-	var row []byte
-	for n, index := range indices {
-		row = row[:0]
-		for _, write := range values {
-			row = write(row, index)
-		}
-		out[n] = Fingerprint{maphash.Bytes(secret[0], row), maphash.Bytes(secret[1], row)}
+	for _, c := range columns {
+		fold(out, c, func(n int) int { return indices[n] })
 	}
 	return out
+}
+
+// AddColumn takes the next column of rows into their fingerprints, which begin as zeros: those of the rows of the array, in
+// their order.
+func AddColumn(to []Fingerprint, column arrow.Array) { fold(to, column, func(n int) int { return n }) }
+
+// fold takes in a column's value of each row, which is found at the index that at gives for it.
+func fold(to []Fingerprint, column arrow.Array, at func(n int) int) {
+	value := stand(column)
+	if value == nil {
+		return // an array of nulls: no value differs from another
+	}
+	for n := range to {
+		first, second := uint64(null), uint64(null)
+		if i := at(n); column.IsValid(i) {
+			first, second = value(i)
+		}
+		to[n].add(first, second)
+	}
+}
+
+// null stands for no value. By chance alone it is what stands for some value in both words.
+const null = 0x6e756c6c
+
+// stand returns the function that gives what stands for the value at an index, in each word.
+func stand(column arrow.Array) func(i int) (first, second uint64) {
+	switch a := column.(type) {
+	case *array.Null:
+		return nil
+	case *array.Boolean:
+		return number(a.Value, func(v bool) uint64 {
+			if v {
+				return 1
+			}
+			return 0
+		})
+	case *array.Int32:
+		return number(a.Value, func(v int32) uint64 { return uint64(v) })
+	case *array.Int64:
+		return number(a.Value, func(v int64) uint64 { return uint64(v) })
+	case *array.Date32:
+		return number(a.Value, func(v arrow.Date32) uint64 { return uint64(v) })
+	case *array.Time64:
+		return number(a.Value, func(v arrow.Time64) uint64 { return uint64(v) })
+	case *array.Timestamp:
+		return number(a.Value, func(v arrow.Timestamp) uint64 { return uint64(v) })
+	case *array.Float32:
+		return number(a.Value, func(v float32) uint64 { return uint64(math.Float32bits(v)) })
+	case *array.Float64:
+		return number(a.Value, math.Float64bits)
+	case *array.Decimal128:
+		return func(i int) (uint64, uint64) {
+			v := a.Value(i)
+			return Mix(v.LowBits()^salts[0]) + uint64(v.HighBits()), Mix(v.LowBits()^salts[1]) + uint64(v.HighBits())
+		}
+	case *array.String:
+		return func(i int) (uint64, uint64) {
+			v := a.Value(i)
+			return maphash.String(secret[0], v), maphash.String(secret[1], v)
+		}
+	case array.ExtensionArray:
+		return stand(a.Storage())
+	}
+	write, value := notNull(column), []byte(nil)
+	return func(i int) (uint64, uint64) {
+		value = write(value[:0], i)
+		return maphash.Bytes(secret[0], value), maphash.Bytes(secret[1], value)
+	}
+}
+
+func number[T any](at func(int) T, bits func(T) uint64) func(i int) (first, second uint64) {
+	return func(i int) (uint64, uint64) {
+		v := bits(at(i))
+		return v ^ salts[0], v ^ salts[1]
+	}
+}
+
+// salts are what the process adds to numbers: nobody can choose two rows of them that look alike.
+var salts = [2]uint64{rand.Uint64(), rand.Uint64()}
+
+// add takes in a value by what stands for it in each word.
+func (f *Fingerprint) add(first, second uint64) {
+	f[0] = Mix(bits.RotateLeft64(f[0], 23)*0x9e3779b97f4a7c15 + Mix(first))
+	f[1] = Mix(bits.RotateLeft64(f[1], 29)*0xd6e8feb86659fd93 + Mix(second))
 }
 
 // valueWriter appends the value of a column in a row so that no two lists of values look alike.

@@ -113,7 +113,7 @@ func (c *chooser) carryHalfDead() {
 	var picked []*state
 	for _, f := range c.files {
 		ours := c.halfDead && f.dead > 0 && f.halfDead() && f.FileSizeBytes() <= mostHalfDead
-		if f.fate == kept && f.readable() && (ours || c.encoding == Auto && f.kills != nil && f.cheap()) {
+		if f.fate == kept && c.readable(f) && (ours || c.encoding == Auto && f.kills != nil && f.cheap()) {
 			picked = append(picked, f)
 		}
 	}
@@ -127,16 +127,15 @@ func (c *chooser) carryHalfDead() {
 	}
 }
 
-// readable reports whether the file's format is one that can be written again.
-func (s *state) readable() bool { return s.FileFormat() == iceberg.ParquetFile }
+// readable reports whether the file can be written again, as far as is known.
+func (w *writer) readable(f *state) bool {
+	return !w.avoid[f.FilePath()] && f.FileFormat() == iceberg.ParquetFile
+}
 
 // carryLevels picks the small files of the partitions that the commit writes rows to.
 func (c *chooser) carryLevels(p *pile) error {
 	if c.levels.Many == 0 || len(p.picks) == 0 {
 		return nil
-	}
-	if err := p.join(); err != nil {
-		return err
 	}
 	groups, err := c.groups(p)
 	if err != nil {
@@ -170,7 +169,7 @@ func (c *chooser) byPartition() map[string][]*state {
 	out := map[string][]*state{}
 	whole := locate.PartitionKey(int32(c.target.Spec.ID()), nil)
 	for _, f := range c.files {
-		if f.fate == removed || !f.readable() || int(f.SpecID()) != c.target.Spec.ID() || f.weight() >= c.small {
+		if f.fate == removed || !c.readable(f) || int(f.SpecID()) != c.target.Spec.ID() || f.weight() >= c.small {
 			continue
 		}
 		key := whole

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/tablefile"
 	"golang.org/x/sync/errgroup"
@@ -133,7 +134,7 @@ func (w *writer) put(p *pile, files []*state, deleted map[string]locate.Deleted)
 	g.SetLimit(tablefile.Requests)
 	for i, f := range chosen {
 		g.Go(func() error {
-			read[i], errs[i] = w.rows(f.File)
+			read[i], errs[i] = tablefile.Rows(w.ctx, w.store, f.File.File, w.outcome.Batch.Schema.Arrow(), w.live.Table.Defaults)
 			return nil
 		})
 	}
@@ -146,25 +147,42 @@ func (w *writer) put(p *pile, files []*state, deleted map[string]locate.Deleted)
 			w.neglect(f, errs[i])
 		default:
 			d := deleted[f.FilePath()]
-			p.add(f.File, read[i], func(pos int64) bool { return d.Has(pos) || f.kills != nil && f.kills.Contains(uint64(pos)) })
+			p.add(f.File, read[i], w.columns(f, read[i]), func(pos int64) bool { return d.Has(pos) || f.kills != nil && f.kills.Contains(uint64(pos)) })
 		}
 	}
 	return nil
 }
 
-// rows reads a file whole. One that lacks values which today's schema requires cannot be written by it.
-func (w *writer) rows(f locate.File) (*tablefile.FileRows, error) {
+// columns reads the columns of a file that is written again. One that lacks values which today's schema requires cannot be written by
+// it.
+func (w *writer) columns(f *state, r *tablefile.FileRows) func(i int) (arrow.Array, error) {
 	schema := w.outcome.Batch.Schema.Arrow()
-	out, err := tablefile.Rows(w.ctx, w.store, f.File, schema, w.live.Table.Defaults)
-	if err != nil {
-		return nil, err
-	}
-	for i, c := range out.Columns {
-		if field := schema.Field(i); !field.Nullable && c.NullN() > 0 {
-			return nil, fmt.Errorf("%s has nulls in the column %s, which is required", f.FilePath(), field.Name)
+	read := func(i int) (arrow.Array, error) {
+		out, err := r.Column(w.ctx, i)
+		if field := schema.Field(i); err == nil && !field.Nullable && out.NullN() > 0 {
+			err = fmt.Errorf("%s has nulls in the column %s, which is required", f.FilePath(), field.Name)
 		}
+		if err != nil && !f.must {
+			err = &unreadable{f.FilePath(), err}
+		}
+		return out, err
 	}
-	return out, nil
+	if w.target.Spec.IsUnpartitioned() || int(f.SpecID()) == w.target.Spec.ID() {
+		return read
+	}
+	columns := make([]arrow.Array, len(schema.Fields())) // its rows may go to many partitions
+	return func(i int) (_ arrow.Array, err error) {
+		if columns[i] == nil {
+			columns[i], err = read(i)
+		}
+		return columns[i], err
+	}
+}
+
+// unreadable says that a file cannot be written again that need not be.
+type unreadable struct {
+	path string
+	error
 }
 
 // deletions are what the snapshot's deletes say of the files that do not stay. Of those that lose rows the search has
@@ -199,5 +217,7 @@ func (w *writer) deletions(files []*state) map[string]locate.Deleted {
 // neglect leaves a file that care picked as it is.
 func (w *writer) neglect(f *state, reason error) {
 	f.fate = kept
-	w.Care.Neglected = fmt.Errorf("care for files: %w", reason)
+	w.Care.Neglected = careFailed(reason)
 }
+
+func careFailed(reason error) error { return fmt.Errorf("care for files: %w", reason) }

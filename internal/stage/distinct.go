@@ -11,10 +11,10 @@ const sampled = 1024
 
 // dictionaries leaves the dictionary out for columns of which most values differ: it would hold them all, and hashing them takes
 // as long as the rest of the writing. Other encodings than these two are not used: not all readers know them.
-func dictionaries(schema *arrow.Schema, columns []arrow.Array) (out []parquet.WriterProperty) {
-	for i, f := range schema.Fields() {
-		if mostDiffer(columns[i]) {
-			out = append(out, parquet.WithDictionaryFor(f.Name, false))
+func dictionaries(f parquetFile) (out []parquet.WriterProperty) {
+	for i, field := range f.schema.Fields() {
+		if f.differ(i) {
+			out = append(out, parquet.WithDictionaryFor(field.Name, false))
 		}
 	}
 	return out
@@ -50,13 +50,13 @@ func mostDiffer(column arrow.Array) bool {
 	return false
 }
 
-// differ reports whether more than half of the sampled values, which are spread over the column, are different ones.
+// differ reports whether more than half of the sampled values, which are spread over the column, are different ones. Nulls are none.
 func differ[T comparable](a arrow.Array, at func(int) T) bool {
 	seen := map[T]struct{}{}
 	n, step := 0, max(1, a.Len()/sampled)
 	for i := 0; i < a.Len(); i += step {
-		n++
 		if a.IsValid(i) {
+			n++
 			seen[at(i)] = struct{}{}
 		}
 	}

@@ -13,16 +13,18 @@ func (w *writer) addKeys() error {
 	b := w.outcome.Batch
 	all := b.Schema.Arrow()
 	var fields []arrow.Field
-	f := parquetFile{path: w.name("", "-deletes.parquet"), modes: map[int]mode{}}
+	var columns []arrow.Array
+	modes := map[int]mode{}
 	var ids []int
 	for n, c := range b.Schema.Key {
 		fields = append(fields, all.Field(c))
-		f.columns = append(f.columns, b.Keys.Column(b.Schema, n, w.outcome.Keys))
+		columns = append(columns, b.Keys.Column(b.Schema, n, w.outcome.Keys))
 		id := b.Schema.Columns[c].FieldID
 		ids = append(ids, id)
-		f.modes[id] = truncated(truncateTo)
+		modes[id] = truncated(truncateTo)
 	}
-	f.schema = arrow.NewSchema(fields, nil)
+	f := fileOf(fields, columns)
+	f.path, f.modes = w.name("", "-deletes.parquet"), modes
 	built, err := w.build(f, w.target.Global, iceberg.EntryContentEqDeletes, nil)
 	if err != nil {
 		return fmt.Errorf("write equality-delete file: %w", err)

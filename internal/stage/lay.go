@@ -21,14 +21,14 @@ func (w *writer) lay(p *pile) error {
 	if err != nil {
 		return err
 	}
-	laid := make([]arrow.Array, len(p.chunks[0]))
+	batch := w.outcome.Batch.Columns()
+	laid := make([]arrow.Array, len(batch))
 	for c := range laid {
-		if laid[c], err = w.layColumn(c, p.chunks[0][c], olds); err != nil {
+		if laid[c], err = w.layColumn(c, batch[c], olds); err != nil {
 			return err
 		}
 	}
-	p.chunks = append(p.chunks, laid)
-	p.rows += int64(len(w.outcome.Patches))
+	p.hold(laid)
 	return nil
 }
 

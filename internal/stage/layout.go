@@ -83,23 +83,15 @@ func (l Layout) Sparing(bytes int64) Layout {
 	return l
 }
 
-// parquet is the settings for a file with these rows.
-func (l Layout) parquet(batch arrow.RecordBatch) []parquet.WriterProperty {
-	out := l.writer
-	if size := sizeOf(batch); size > l.groupSize {
-		groups := (size + l.groupSize - 1) / l.groupSize
-		out = append(out[:len(out):len(out)], parquet.WithMaxRowGroupLength(max(1, batch.NumRows()/groups)))
-	}
-	out = append(out[:len(out):len(out)], dictionaries(batch.Schema(), batch.Columns())...)
-	return append(out, parquet.WithBloomFilterNDV(max(1, batch.NumRows())))
+// parquet is the settings for a file.
+func (l Layout) parquet(f parquetFile) []parquet.WriterProperty {
+	out := append(l.writer[:len(l.writer):len(l.writer)], dictionaries(f)...)
+	return append(out, parquet.WithBloomFilterNDV(max(1, f.rows)))
 }
 
-// sizeOf is the bytes of a batch's buffers.
-func sizeOf(batch arrow.RecordBatch) (n int64) {
-	for _, c := range batch.Columns() {
-		n += bufferSize(c.Data())
-	}
-	return n
+// groups is how many row groups a file is divided into.
+func (l Layout) groups(f parquetFile) int64 {
+	return max(1, min(f.rows, (f.bytes+l.groupSize-1)/l.groupSize))
 }
 
 func bufferSize(d arrow.ArrayData) (n int64) {

@@ -2,63 +2,104 @@ package stage
 
 import (
 	"bytes"
-	"context"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/compute"
-	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/iceberg-go"
-	"github.com/frazil/frazil/internal/locate"
-	"github.com/frazil/frazil/internal/rows"
-	"github.com/frazil/frazil/internal/tablefile"
 )
 
 // parquetFile is a Parquet file to write.
 type parquetFile struct {
-	schema  *arrow.Schema
-	columns []arrow.Array
-	path    string
-	modes   map[int]mode // of its statistics, by field id
+	schema *arrow.Schema
+	rows   int64
+	bytes  int64 // about, of its columns in memory
+	// chunks are some rows of a column. Columns are asked for in their order, once for each row group.
+	chunks func(column int, from, to int64) ([]arrow.Array, error)
+	differ func(column int) bool // whether most of a column's values are different ones
+	path   string
+	modes  map[int]mode // of its statistics, by field id
+}
+
+// fileOf is a file of columns without lists that are all there.
+func fileOf(fields []arrow.Field, columns []arrow.Array) parquetFile {
+	f := parquetFile{schema: arrow.NewSchema(fields, nil), rows: int64(columns[0].Len())}
+	for _, c := range columns {
+		f.bytes += bufferSize(c.Data())
+	}
+	f.chunks = func(i int, from, to int64) ([]arrow.Array, error) {
+		return []arrow.Array{array.NewSlice(columns[i], from, to)}, nil
+	}
+	f.differ = func(i int) bool { return mostDiffer(columns[i]) }
+	return f
 }
 
 // build encodes a file and begins its entry in a manifest.
 func (w *writer) build(f parquetFile, spec iceberg.PartitionSpec, content iceberg.ManifestEntryContent, partition map[int]any) (*iceberg.DataFileBuilder, error) {
-	data, meta, err := encode(f, w.target.Layout)
+	data, m, err := encode(f, w.target.Layout)
 	if err != nil {
 		return nil, err
 	}
-	b, err := iceberg.NewDataFileBuilder(spec, content, f.path, iceberg.ParquetFile, partition, nil, nil, int64(f.columns[0].Len()), int64(len(data)))
+	b, err := iceberg.NewDataFileBuilder(spec, content, f.path, iceberg.ParquetFile, partition, nil, nil, f.rows, int64(len(data)))
 	if err != nil {
 		return nil, err
 	}
 	w.Objects = append(w.Objects, Object{f.path, data})
-	return newMetrics(meta, f).describe(b), nil
+	return m.describe(b), nil
 }
 
 // usualRatio is how many times as long as a file its rows are, of most files at least.
 const usualRatio = 3
 
-// encode returns a Parquet file's bytes and its footer.
-func encode(f parquetFile, l Layout) ([]byte, *metadata.FileMetaData, error) {
-	batch := array.NewRecordBatch(f.schema, f.columns, int64(f.columns[0].Len()))
+// encode returns a Parquet file's bytes and its statistics. One column at a time is in memory.
+func encode(f parquetFile, l Layout) ([]byte, *metrics, error) {
 	var buf bytes.Buffer
-	buf.Grow(int(sizeOf(batch) / usualRatio))
-	out, err := pqarrow.NewFileWriter(f.schema, &buf, parquet.NewWriterProperties(l.parquet(batch)...), pqarrow.DefaultWriterProps())
+	buf.Grow(int(f.bytes / usualRatio))
+	out, err := pqarrow.NewFileWriter(f.schema, &buf, parquet.NewWriterProperties(l.parquet(f)...), pqarrow.DefaultWriterProps())
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := out.Write(batch); err != nil {
-		return nil, nil, err
+	m := newMetrics(f.modes)
+	groups := l.groups(f)
+	for i := range groups {
+		if err := encodeGroup(out, f, m, f.rows*i/groups, f.rows*(i+1)/groups); err != nil {
+			return nil, nil, err
+		}
 	}
 	if err := out.Close(); err != nil {
 		return nil, nil, err
 	}
 	meta, err := out.FileMetadata()
-	return buf.Bytes(), meta, err
+	if err != nil {
+		return nil, nil, err
+	}
+	m.stored(meta)
+	data := buf.Bytes()
+	if cap(data)-len(data) > len(data)/8 {
+		data = bytes.Clone(data) // it may be kept for long
+	}
+	return data, m, nil
+}
+
+// encodeGroup writes some rows as a row group.
+func encodeGroup(out *pqarrow.FileWriter, f parquetFile, m *metrics, from, to int64) error {
+	if err := out.NewRowGroupChecked(); err != nil {
+		return err
+	}
+	for i, field := range f.schema.Fields() {
+		chunks, err := f.chunks(i, from, to)
+		if err != nil {
+			return err
+		}
+		for _, c := range chunks {
+			m.measure(field, c, false)
+		}
+		if err := out.WriteColumnChunked(arrow.NewChunked(chunks[0].DataType(), chunks), 0, to-from); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addRows writes a pile as data files, at least one for each partition that has rows.
@@ -66,15 +107,17 @@ func (w *writer) addRows(p *pile) error {
 	if len(p.picks) == 0 {
 		return nil
 	}
-	if err := p.join(); err != nil {
-		return err
+	if len(w.target.Sort.Fields) > 0 {
+		if err := p.join(len(w.outcome.Batch.Schema.Columns)); err != nil {
+			return err
+		}
 	}
 	groups, err := w.groups(p)
 	if err != nil {
 		return err
 	}
 	for _, g := range groups {
-		picks, err := w.sorted(p.columns, g.picks)
+		picks, err := w.sorted(p, g.picks)
 		if err == nil {
 			err = w.addGroup(p, g.partition, picks)
 		}
@@ -87,10 +130,11 @@ func (w *writer) addRows(p *pile) error {
 
 // addGroup writes rows of one partition. A file that comes out larger than the table's target is written in parts.
 func (w *writer) addGroup(p *pile, partition map[int]any, picks []pick) error {
-	f, err := p.file(w.outcome.Batch.Schema.Arrow(), picks)
+	c, err := w.picked(p, picks)
 	if err != nil {
 		return err
 	}
+	f := c.file()
 	f.path = w.name(folder(w.target.Spec, w.target.Schema, partition), ".parquet")
 	f.modes = w.target.Layout.modes
 	b, err := w.build(f, w.target.Spec, iceberg.EntryContentData, partition)
@@ -114,68 +158,7 @@ func (w *writer) addGroup(p *pile, partition map[int]any, picks []pick) error {
 	}
 	w.Data = append(w.Data, b.Build())
 	if w.Fingerprints != nil {
-		w.Fingerprints[f.path] = p.fingerprints(picks)
+		w.Fingerprints[f.path] = c.fingerprints
 	}
 	return nil
-}
-
-// file takes rows out of the pile's columns. Columns of type unknown are not stored (Iceberg spec, Parquet).
-func (p *pile) file(schema *arrow.Schema, picks []pick) (f parquetFile, err error) {
-	index := array.NewInt64Builder(memory.DefaultAllocator)
-	for _, row := range picks {
-		index.Append(row.index)
-	}
-	indices := index.NewInt64Array()
-	var fields []arrow.Field
-	for i, field := range schema.Fields() {
-		column := p.columns[i]
-		if !isRange(picks, column.Len()) {
-			if column, err = compute.TakeArray(context.Background(), column, indices); err != nil {
-				return f, err
-			}
-		}
-		if field, column = stripped(field, column); column != nil {
-			fields, f.columns = append(fields, field), append(f.columns, column)
-		}
-	}
-	if p.lineage {
-		fields = append(fields, rowID, lastUpdated)
-		ids, updated := array.NewInt64Builder(memory.DefaultAllocator), array.NewInt64Builder(memory.DefaultAllocator)
-		for _, row := range picks {
-			appendKept(ids, row.id)
-			appendKept(updated, row.updated)
-		}
-		f.columns = append(f.columns, ids.NewArray(), updated.NewArray())
-	}
-	f.schema = arrow.NewSchema(fields, nil)
-	return f, nil
-}
-
-// isRange reports whether the picks are all n rows in their order.
-func isRange(picks []pick, n int) bool {
-	if len(picks) != n {
-		return false
-	}
-	for i, p := range picks {
-		if p.index != int64(i) {
-			return false
-		}
-	}
-	return true
-}
-
-// The columns of row lineage (Iceberg spec, reserved field ids).
-var (
-	rowID       = arrow.Field{Name: "_row_id", Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: rows.IDMetadata(tablefile.FieldRowID)}
-	lastUpdated = arrow.Field{
-		Name: "_last_updated_sequence_number", Type: arrow.PrimitiveTypes.Int64, Nullable: true, Metadata: rows.IDMetadata(tablefile.FieldLastUpdated),
-	}
-)
-
-func appendKept(b *array.Int64Builder, v int64) {
-	if v == locate.NoID {
-		b.AppendNull()
-	} else {
-		b.Append(v)
-	}
 }

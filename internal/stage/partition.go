@@ -26,7 +26,10 @@ func (w *writer) groups(p *pile) ([]group, error) {
 		case len(f.SourceIDs) > 1:
 			return nil, fmt.Errorf("partition field %s: the transform %s of several columns is not supported", f.Name, f.Transform)
 		}
-		s := sourceOf(w.target.Schema.Fields(), p.columns, f.SourceID())
+		s, err := sourceOf(w.target.Schema.Fields(), p.whole, f.SourceID())
+		if err != nil {
+			return nil, err
+		}
 		if _, void := f.Transform.(iceberg.VoidTransform); s.typ == nil && !void {
 			return nil, fmt.Errorf("partition field %s: the table has no column of id %d", f.Name, f.SourceID())
 		}

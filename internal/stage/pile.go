@@ -1,25 +1,32 @@
 package stage
 
 import (
-	"slices"
+	"context"
+	"sort"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/compute"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/resolve"
-	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
 )
 
-// pile is the rows to write: some of those in the columns. They come from the batch, and from files that are written
-// again.
+// pile is the rows to write: some of those of its parts. Columns of files that are written again are there one at a time.
 type pile struct {
-	chunks  [][]arrow.Array // the columns of the batch, of the rows that partial ones come to, and of each file; once joined, of all
-	rows    int64           // of all chunks
-	columns []arrow.Array   // once joined
+	parts   []part
+	rows    int64 // of all parts
 	picks   []pick
 	lineage bool // some row has an id or a sequence number to keep
+}
+
+// part is rows that lie in the same arrays: those of the batch, those that partial ones come to, or those of a file.
+type part struct {
+	first, rows int64 // the index of its first row in the pile, and how many there are
+	bytes       int64 // about, of its columns
+	column      func(i int) (arrow.Array, error)
+	differ      func(i int) bool // whether most values of a column are different ones, as far as is known
 }
 
 // pick is a row of a pile. Its id and the sequence number of its last change are locate.NoID where the file's own
@@ -29,25 +36,42 @@ type pick struct {
 	id, updated int64
 }
 
+// newPile begins with the rows of an outcome: those of its batch first, then its patches.
 func newPile(o *resolve.Outcome) *pile {
-	p := &pile{chunks: [][]arrow.Array{o.Batch.Columns()}, rows: int64(o.Batch.Columns()[0].Len()), picks: make([]pick, 0, len(o.Write))}
+	p := &pile{picks: make([]pick, 0, len(o.Write))}
+	p.hold(o.Batch.Columns())
 	for _, r := range o.Write {
-		p.lineage = p.lineage || r.ID != locate.NoID
-		index := int64(r.Index)
-		if r.Patch > 0 {
-			index = p.rows + int64(r.Patch) - 1
+		if p.lineage = p.lineage || r.ID != locate.NoID; r.Patch == 0 {
+			p.picks = append(p.picks, pick{int64(r.Index), r.ID, locate.NoID})
 		}
-		p.picks = append(p.picks, pick{index, r.ID, locate.NoID})
+	}
+	if len(p.picks) == len(o.Write) {
+		return p
+	}
+	for _, r := range o.Write {
+		if r.Patch > 0 {
+			p.picks = append(p.picks, pick{p.rows + int64(r.Patch) - 1, r.ID, locate.NoID})
+		}
 	}
 	return p
 }
 
-// add puts the rows of a file that are not dead on the pile.
-func (p *pile) add(f locate.File, r *tablefile.FileRows, dead func(pos int64) bool) {
+// hold adds a part whose columns are there.
+func (p *pile) hold(columns []arrow.Array) {
+	n := int64(columns[0].Len())
+	var bytes int64
+	for _, c := range columns {
+		bytes += bufferSize(c.Data())
+	}
+	p.parts = append(p.parts, part{p.rows, n, bytes, func(i int) (arrow.Array, error) { return columns[i], nil }, func(i int) bool { return mostDiffer(columns[i]) }})
+	p.rows += n
+}
+
+// add puts the rows of a file that are not dead on the pile. The file's columns are read when they are written.
+func (p *pile) add(f locate.File, r *tablefile.FileRows, column func(i int) (arrow.Array, error), dead func(pos int64) bool) {
 	base := p.rows
-	p.chunks = append(p.chunks, r.Columns)
+	p.parts = append(p.parts, part{base, f.Count(), r.Bytes(), column, func(i int) bool { return !r.Dictionary(i) }})
 	p.rows += f.Count()
-	p.picks = slices.Grow(p.picks, int(f.Count()))
 	first := f.FirstRowID()
 	for pos := range f.Count() {
 		if dead(pos) {
@@ -62,26 +86,6 @@ func (p *pile) add(f locate.File, r *tablefile.FileRows, dead func(pos int64) bo
 	}
 }
 
-// join completes the pile: its columns are those of all chunks, one after the other. The chunks are let go of.
-func (p *pile) join() error {
-	if len(p.chunks) > 1 {
-		joined := make([]arrow.Array, len(p.chunks[0]))
-		for i := range joined {
-			var parts []arrow.Array
-			for _, chunk := range p.chunks {
-				parts = append(parts, chunk[i])
-			}
-			var err error
-			if joined[i], err = array.Concatenate(parts, memory.DefaultAllocator); err != nil {
-				return err
-			}
-		}
-		p.chunks = [][]arrow.Array{joined}
-	}
-	p.columns = p.chunks[0]
-	return nil
-}
-
 // stored is the value of a lineage column where the file has one, else what is inherited.
 func stored(column *array.Int64, pos, inherited int64) int64 {
 	if column != nil && column.IsValid(int(pos)) {
@@ -90,10 +94,80 @@ func stored(column *array.Int64, pos, inherited int64) int64 {
 	return inherited
 }
 
-func (p *pile) fingerprints(picks []pick) []rows.Fingerprint {
-	indices := make([]int, len(picks))
-	for i, row := range picks {
-		indices[i] = int(row.index)
+// whole is a column of all parts, one after the other.
+func (p *pile) whole(i int) (arrow.Array, error) {
+	columns := make([]arrow.Array, len(p.parts))
+	for n, part := range p.parts {
+		var err error
+		if columns[n], err = part.column(i); err != nil {
+			return nil, err
+		}
 	}
-	return rows.Fingerprints(p.columns, indices)
+	if len(columns) == 1 {
+		return columns[0], nil
+	}
+	return array.Concatenate(columns, memory.DefaultAllocator)
+}
+
+// join makes one part of all, whose rows may then be picked in any order.
+func (p *pile) join(columns int) error {
+	if len(p.parts) == 1 {
+		return nil
+	}
+	joined := make([]arrow.Array, columns)
+	for i := range joined {
+		var err error
+		if joined[i], err = p.whole(i); err != nil {
+			return err
+		}
+	}
+	p.parts, p.rows = nil, 0
+	p.hold(joined)
+	return nil
+}
+
+// run is rows of one part that are picked, in one go.
+type run struct {
+	part
+	from, to int64   // the picks
+	indices  []int64 // of the rows in the part; nil: all of them in their order
+}
+
+// runs divides picks, which are in the order of the parts, by these.
+func (p *pile) runs(picks []pick) (out []run) {
+	for from := 0; from < len(picks); {
+		n := sort.Search(len(p.parts), func(n int) bool { return p.parts[n].first > picks[from].index }) - 1
+		r := run{part: p.parts[n], from: int64(from)}
+		to, inOrder := from, true
+		for ; to < len(picks) && picks[to].index >= r.first && picks[to].index < r.first+r.rows; to++ {
+			inOrder = inOrder && picks[to].index-r.first == int64(to-from)
+		}
+		if r.to = int64(to); !inOrder || int64(to-from) < r.rows {
+			r.indices = make([]int64, 0, to-from)
+			for _, pick := range picks[from:to] {
+				r.indices = append(r.indices, pick.index-r.first)
+			}
+		}
+		out, from = append(out, r), to
+	}
+	return out
+}
+
+// take takes some of the picks out of a column.
+func (r run) take(ctx context.Context, i int, from, to int64) (arrow.Array, error) {
+	column, err := r.column(i)
+	if err != nil || r.indices == nil && to-from == r.rows {
+		return column, err
+	}
+	indices := r.indices
+	if indices == nil {
+		indices = make([]int64, 0, to-from)
+		for n := from; n < to; n++ {
+			indices = append(indices, n-r.from)
+		}
+	} else {
+		indices = indices[from-r.from : to-r.from]
+	}
+	return compute.TakeArray(ctx, column, array.NewInt64Data(array.NewData(arrow.PrimitiveTypes.Int64, len(indices),
+		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(indices))}, nil, 0, 0)))
 }

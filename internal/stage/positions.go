@@ -123,12 +123,9 @@ func (w *writer) addDeletes(d deletes) error {
 		return err
 	}
 	partition := d.of.Partition()
-	f := parquetFile{
-		schema: arrow.NewSchema([]arrow.Field{fieldFilePath, fieldPos}, nil), columns: []arrow.Array{files.NewArray(), positions.NewArray()},
-		path: w.name(folder(spec, w.target.Schema, partition), "-deletes.parquet"),
-		// Whole paths: readers match delete files to data files by them.
-		modes: map[int]mode{locate.FieldFilePath: full, locate.FieldPos: full},
-	}
+	f := fileOf([]arrow.Field{fieldFilePath, fieldPos}, []arrow.Array{files.NewArray(), positions.NewArray()})
+	f.path = w.name(folder(spec, w.target.Schema, partition), "-deletes.parquet")
+	f.modes = map[int]mode{locate.FieldFilePath: full, locate.FieldPos: full} // whole paths: readers match delete files to data files by them
 	b, err := w.build(f, spec, iceberg.EntryContentPosDeletes, partition)
 	if err != nil {
 		return err

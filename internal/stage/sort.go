@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/iceberg-go"
 )
 
@@ -25,14 +24,17 @@ type OrderField struct {
 }
 
 // sorted puts picks in the target's order; equal rows stay as they were.
-func (w *writer) sorted(columns []arrow.Array, picks []pick) ([]pick, error) {
+func (w *writer) sorted(p *pile, picks []pick) ([]pick, error) {
 	order := w.target.Sort.Fields
 	if len(order) == 0 {
 		return picks, nil
 	}
 	var sources []source
 	for _, f := range order {
-		s := sourceOf(w.target.Schema.Fields(), columns, f.SourceID)
+		s, err := sourceOf(w.target.Schema.Fields(), p.whole, f.SourceID)
+		if err != nil {
+			return nil, err
+		}
 		if s.typ == nil {
 			return nil, fmt.Errorf("sort order %d: the table has no column of id %d", w.target.Sort.ID, f.SourceID)
 		}

@@ -9,6 +9,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -82,9 +83,27 @@ type Files struct {
 // Write builds the files of an outcome against the snapshot that it was settled with. Every call names its files anew: an
 // attempt whose fate is unknown never shares a file with the next (P4).
 func Write(ctx context.Context, store tablefile.Store, live *locate.Snapshot, o *resolve.Outcome, e Encoding, t Target) (*Files, error) {
-	w := newWriter(ctx, store, live, o, t)
+	avoid := map[string]bool{}
+	var bad *unreadable
+	for {
+		w := newWriter(ctx, store, live, o, t)
+		if w.avoid = avoid; bad != nil {
+			w.Care.Neglected = careFailed(bad)
+		}
+		err := w.write(e)
+		if err == nil {
+			return &w.Files, nil
+		}
+		if !errors.As(err, &bad) {
+			return nil, err
+		}
+		avoid[bad.path] = true
+	}
+}
+
+func (w *writer) write(e Encoding) error {
 	w.Fingerprints = map[string][]rows.Fingerprint{}
-	p := newPile(o)
+	p := newPile(w.outcome)
 	err := w.lay(p)
 	switch {
 	case err != nil:
@@ -94,12 +113,12 @@ func Write(ctx context.Context, store tablefile.Store, live *locate.Snapshot, o 
 		err = w.takeAway(p, e)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := w.addRows(p); err != nil {
-		return nil, fmt.Errorf("write data file: %w", err)
+		return fmt.Errorf("write data file: %w", err)
 	}
-	return &w.Files, nil
+	return nil
 }
 
 // writer builds the files of one attempt.
@@ -112,6 +131,7 @@ type writer struct {
 	target  Target
 	id      string // of the attempt, in the names of its files
 	named   int
+	avoid   map[string]bool // paths of files that could not be read: care leaves them
 	gone    map[string]bool // paths of the files that are taken out of the table
 }
 

@@ -1,45 +1,43 @@
 package stage
 
 import (
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 )
 
-// stripped is a column without what is not stored: fields of type unknown, whose values are all null. It is nil when
-// nothing is left.
-func stripped(f arrow.Field, a arrow.Array) (arrow.Field, arrow.Array) {
+// storedField is what is stored of a column: all but fields of type unknown, whose values are all null (Iceberg spec, Parquet). It is
+// false where nothing is left.
+func storedField(f arrow.Field) (arrow.Field, bool) {
 	switch t := f.Type.(type) {
 	case *arrow.NullType:
-		return f, nil
+		return f, false
 	case *arrow.StructType:
-		if !hasUnknown(t) {
-			return f, a
-		}
-		nested := a.(*array.Struct)
 		var fields []arrow.Field
-		var children []arrow.ArrayData
-		for i, child := range t.Fields() {
-			if child, column := stripped(child, nested.Field(i)); column != nil {
-				fields, children = append(fields, child), append(children, column.Data())
+		for _, child := range t.Fields() {
+			if child, ok := storedField(child); ok {
+				fields = append(fields, child)
 			}
 		}
-		if len(fields) == 0 {
-			return f, nil
-		}
 		f.Type = arrow.StructOf(fields...)
-		return f, array.MakeFromData(array.NewData(f.Type, a.Len(), a.Data().Buffers(), children, a.NullN(), 0))
+		return f, len(fields) > 0
 	}
-	return f, a
+	return f, true
 }
 
-func hasUnknown(t *arrow.StructType) bool {
-	for _, f := range t.Fields() {
-		if f.Type.ID() == arrow.NULL {
-			return true
-		}
-		if s, ok := f.Type.(*arrow.StructType); ok && hasUnknown(s) {
-			return true
+// stripped is a column as the field is that is stored of it.
+func stripped(a arrow.Array, to arrow.DataType) arrow.Array {
+	t, ok := to.(*arrow.StructType)
+	if !ok || arrow.TypeEqual(a.DataType(), to) {
+		return a
+	}
+	nested := a.(*array.Struct)
+	var children []arrow.ArrayData
+	for i, have := range nested.DataType().(*arrow.StructType).Fields() {
+		if n := slices.IndexFunc(t.Fields(), func(f arrow.Field) bool { return f.Name == have.Name }); n >= 0 {
+			children = append(children, stripped(nested.Field(i), t.Field(n).Type).Data())
 		}
 	}
-	return false
+	return array.MakeFromData(array.NewData(t, a.Len(), a.Data().Buffers(), children, a.NullN(), 0))
 }

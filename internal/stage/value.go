@@ -1,6 +1,8 @@
 package stage
 
 import (
+	"slices"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/iceberg-go"
@@ -14,26 +16,28 @@ type source struct {
 	array arrow.Array // nil: nothing is stored for the column, all is null
 }
 
-// sourceOf finds a column by its field id among the arrays of the schema's fields.
-func sourceOf(fields []iceberg.NestedField, columns []arrow.Array, id int) source {
+// sourceOf finds a column by its field id among those of the schema's fields. It has no type where there is none.
+func sourceOf(fields []iceberg.NestedField, column func(i int) (arrow.Array, error), id int) (source, error) {
 	for i, f := range fields {
-		if f.ID == id {
-			return source{f.Type, columns[i]}
-		}
-		t, ok := f.Type.(*iceberg.StructType)
-		if !ok {
+		t, nested := f.Type.(*iceberg.StructType)
+		if f.ID != id && !(nested && holds(t, id)) {
 			continue
 		}
-		nested := columns[i].(*array.Struct)
-		var children []arrow.Array
-		for k := range nested.NumField() {
-			children = append(children, nested.Field(k))
+		a, err := column(i)
+		if err != nil || f.ID == id {
+			return source{f.Type, a}, err
 		}
-		if s := sourceOf(t.FieldList, children, id); s.typ != nil {
-			return s
-		}
+		return sourceOf(t.FieldList, func(i int) (arrow.Array, error) { return a.(*array.Struct).Field(i), nil }, id)
 	}
-	return source{}
+	return source{}, nil
+}
+
+// holds reports whether a field of the id lies inside a struct, and structs only.
+func holds(t *iceberg.StructType, id int) bool {
+	return slices.ContainsFunc(t.FieldList, func(f iceberg.NestedField) bool {
+		inner, ok := f.Type.(*iceberg.StructType)
+		return f.ID == id || ok && holds(inner, id)
+	})
 }
 
 // value is the column's value in a row; a null, also of a struct around it, is not valid.

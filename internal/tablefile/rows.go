@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -14,89 +15,145 @@ import (
 	"github.com/frazil/frazil/internal/rows"
 )
 
-// FileRows are all rows of a data file.
+// FileRows are all rows of a data file. The file was fetched whole; its columns are decoded one by one, as they are asked for.
 type FileRows struct {
-	Columns []arrow.Array // in the shape of the schema that was asked for
 	// Of row lineage, as stored in the file; nil where the file does not have the column. A null, as all of a column
 	// that is not there, is inherited: the file's first row id plus the position, the file's sequence number.
 	RowIDs, LastUpdated *array.Int64
+
+	path   string
+	count  int
+	want   []arrow.Field // the schema that was asked for
+	have   []arrow.Field // the file's, with ids
+	reader *pqarrow.FileReader
+	shaper shaper
 }
 
-// Rows reads a data file whole. The schema's fields carry field ids as package rows sets them.
+// Rows opens a data file for the columns of a schema. Its fields carry field ids as package rows sets them.
 func Rows(ctx context.Context, store Store, f File, schema *arrow.Schema, defaults Defaults) (*FileRows, error) {
+	r := &FileRows{path: f.FilePath(), count: int(f.Count()), want: schema.Fields()}
 	missing, err := f.missing(defaults)
+	if err == nil {
+		r.shaper = shaper(missing)
+		err = r.open(ctx, store, f)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", f.FilePath(), err)
 	}
-	out, err := fileRows(ctx, store, f, schema, shaper(missing))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", f.FilePath(), err)
-	}
-	return out, nil
+	return r, nil
 }
 
-func fileRows(ctx context.Context, store Store, f File, schema *arrow.Schema, s shaper) (*FileRows, error) {
+func (r *FileRows) open(ctx context.Context, store Store, f File) error {
+	if f.FileFormat() != iceberg.ParquetFile {
+		return fmt.Errorf("its format %s is not supported", f.FileFormat())
+	}
 	text, err := store.Read(ctx, f.FilePath())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	fields, columns, err := readAll(ctx, text, f)
+	parquet, err := file.NewParquetReader(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	if n := parquet.NumRows(); n != f.Count() {
+		return fmt.Errorf("it has %d rows, but %d in its manifest", n, f.Count())
+	}
+	_, named, err := columnIDs(parquet.MetaData(), f.Names)
+	if err != nil {
+		return err
+	}
+	if r.reader, err = pqarrow.NewFileReader(parquet, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator); err != nil {
+		return err
+	}
+	schema, err := r.reader.Schema()
+	if err != nil {
+		return err
+	}
+	if r.have = schema.Fields(); named {
+		r.have = f.Names.identified(r.have)
+	}
+	if r.RowIDs, err = r.lineage(ctx, FieldRowID); err != nil {
+		return err
+	}
+	r.LastUpdated, err = r.lineage(ctx, FieldLastUpdated)
+	return err
+}
+
+// lineage is a column of row lineage.
+func (r *FileRows) lineage(ctx context.Context, id int) (*array.Int64, error) {
+	i := r.find(id)
+	if i < 0 {
+		return nil, nil
+	}
+	column, err := r.decode(ctx, i)
 	if err != nil {
 		return nil, err
 	}
-	out := &FileRows{}
-	for _, want := range schema.Fields() {
-		c, err := s.field(fields, columns, want, int(f.Count()))
-		if err != nil {
-			return nil, err
-		}
-		out.Columns = append(out.Columns, c)
-	}
-	for i, have := range fields {
-		if ids, ok := columns[i].(*array.Int64); ok && rows.FieldID(have) == FieldRowID {
-			out.RowIDs = ids
-		} else if ok && rows.FieldID(have) == FieldLastUpdated {
-			out.LastUpdated = ids
-		}
+	numbers, _ := column.(*array.Int64) // of another type it is not ours
+	return numbers, nil
+}
+
+// find is where a field is in the file, -1 where it has none.
+func (r *FileRows) find(id int) int {
+	return slices.IndexFunc(r.have, func(f arrow.Field) bool { return rows.FieldID(f) == id })
+}
+
+// Column decodes the column of the schema's i-th field, in its shape.
+func (r *FileRows) Column(ctx context.Context, i int) (arrow.Array, error) {
+	out, err := r.column(ctx, r.want[i])
+	if err != nil {
+		return nil, fmt.Errorf("read %s: column %s: %w", r.path, r.want[i].Name, err)
 	}
 	return out, nil
 }
 
-// readAll reads all columns of a Parquet file, each as one array, with the ids of its fields.
-func readAll(ctx context.Context, text []byte, f File) ([]arrow.Field, []arrow.Array, error) {
-	if f.FileFormat() != iceberg.ParquetFile {
-		return nil, nil, fmt.Errorf("its format %s is not supported", f.FileFormat())
+func (r *FileRows) column(ctx context.Context, want arrow.Field) (arrow.Array, error) {
+	i := r.find(rows.FieldID(want))
+	if i < 0 {
+		return r.shaper.absent(want, r.count), nil
 	}
-	r, err := file.NewParquetReader(bytes.NewReader(text))
+	column, err := r.decode(ctx, i)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if n := r.NumRows(); n != f.Count() {
-		return nil, nil, fmt.Errorf("it has %d rows, but %d in its manifest", n, f.Count())
+	return r.shaper.shape(column, r.have[i], want)
+}
+
+// decode is a column of the file as one array.
+func (r *FileRows) decode(ctx context.Context, i int) (arrow.Array, error) {
+	groups := make([]int, r.reader.ParquetReader().NumRowGroups())
+	for g := range groups {
+		groups[g] = g
 	}
-	_, named, err := columnIDs(r.MetaData(), f.Names)
+	table, err := r.reader.ReadRowGroups(ctx, appendLeaves(nil, r.reader.Manifest.Fields[i]), groups)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	reader, err := pqarrow.NewFileReader(r, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator)
-	if err != nil {
-		return nil, nil, err
+	return joinedChunks(table.Column(0).Data())
+}
+
+// Dictionary reports whether the file has a dictionary of the values of the schema's i-th field.
+func (r *FileRows) Dictionary(i int) bool {
+	at := r.find(rows.FieldID(r.want[i]))
+	if at < 0 {
+		return true // it is one value in all rows
 	}
-	table, err := reader.ReadTable(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	columns := make([]arrow.Array, table.NumCols())
-	for i := range columns {
-		if columns[i], err = joinedChunks(table.Column(i).Data()); err != nil {
-			return nil, nil, err
+	for _, g := range r.reader.ParquetReader().MetaData().RowGroups {
+		for _, leaf := range appendLeaves(nil, r.reader.Manifest.Fields[at]) {
+			if g.Columns[leaf].MetaData.IsSetDictionaryPageOffset() {
+				return true
+			}
 		}
 	}
-	fields := table.Schema().Fields()
-	if named {
-		fields = f.Names.identified(fields)
+	return false
+}
+
+// Bytes is the length of the columns before they were compressed.
+func (r *FileRows) Bytes() (n int64) {
+	for _, g := range r.reader.ParquetReader().MetaData().RowGroups {
+		n += g.TotalByteSize
 	}
-	return fields, columns, nil
+	return n
 }
 
 func joinedChunks(column *arrow.Chunked) (arrow.Array, error) {

@@ -71,6 +71,18 @@ func written(t *testing.T, s *arrow.Schema, list ...string) (page, tablefile.Fil
 	return buf.Bytes(), tablefile.File{DataFile: b.Build(), Sequence: 1}
 }
 
+func columns(t *testing.T, r *tablefile.FileRows, s *arrow.Schema) (out []arrow.Array) {
+	t.Helper()
+	for i := range s.Fields() {
+		c, err := r.Column(t.Context(), i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
 // read is a file's rows in the shape of a schema, each as JSON.
 func read(t *testing.T, p page, f tablefile.File, s *arrow.Schema, defaults tablefile.Defaults) []string {
 	t.Helper()
@@ -78,7 +90,7 @@ func read(t *testing.T, p page, f tablefile.File, s *arrow.Schema, defaults tabl
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(array.NewRecordBatch(s, r.Columns, f.Count()))
+	text, err := json.Marshal(array.NewRecordBatch(s, columns(t, r, s), f.Count()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,10 +27,15 @@ func (s shaper) field(fields []arrow.Field, columns []arrow.Array, want arrow.Fi
 			return out, nil
 		}
 	}
-	if value, ok := s[id]; ok {
-		return rows.Repeat(want.Type, value, n), nil
+	return s.absent(want, n), nil
+}
+
+// absent is n rows of a field that a file does not have.
+func (s shaper) absent(want arrow.Field, n int) arrow.Array {
+	if value, ok := s[rows.FieldID(want)]; ok {
+		return rows.Repeat(want.Type, value, n)
 	}
-	return array.MakeArrayOfNull(memory.DefaultAllocator, want.Type, n), nil
+	return array.MakeArrayOfNull(memory.DefaultAllocator, want.Type, n)
 }
 
 // shape brings an array of the field have to that of the field want.
