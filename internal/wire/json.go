@@ -57,8 +57,12 @@ func (p *parser) tree() error {
 func (p *parser) step() error {
 	kind, end := p.tape[p.open].kind, byte(']')
 	if kind == Object {
+		if p.foreseen() {
+			return p.value()
+		}
 		end = '}'
 	}
+	from := p.pos
 	c := p.peek()
 	if c == end {
 		return p.close()
@@ -70,7 +74,7 @@ func (p *parser) step() error {
 		p.pos++
 	}
 	if kind == Object {
-		if err := p.memberName(); err != nil {
+		if err := p.memberName(from); err != nil {
 			return err
 		}
 	}
@@ -130,28 +134,27 @@ func (p *parser) close() error {
 	return nil
 }
 
-func (p *parser) memberName() error {
+// memberName reads a name and all up to its value. The value before ends at from.
+func (p *parser) memberName(from int) error {
 	if p.peek() != '"' {
 		return p.unexpected("a member name")
-	}
-	if p.foreseen() {
-		return nil
 	}
 	first := p.first()
 	if err := p.text(Absent); err != nil {
 		return err
 	}
+	if p.peek() != ':' {
+		return p.unexpected("a colon")
+	}
+	p.pos++
+	p.space()
 	t := &p.tape[len(p.tape)-1]
-	p.learn(first, *t)
+	p.learn(first, from, *t)
 	if t.escaped {
 		n := len(p.doc.names)
 		p.doc.names = AppendUnescaped(p.doc.names, p.src[t.start:t.end])
 		t.start, t.end = uint32(n), uint32(len(p.doc.names))
 	}
-	if p.peek() != ':' {
-		return p.unexpected("a colon")
-	}
-	p.pos++
 	return nil
 }
 

@@ -1,7 +1,10 @@
 package wire
 
+import "bytes"
+
 // shape is the names of the members of documents before, which those of a topic mostly have in common: a name that
-// comes where it is foreseen need not be scanned, nor compared with the others of its object.
+// comes where it is foreseen, with the same separators around it, need not be scanned, nor compared with the others of its
+// object.
 //
 // Each node is a member. It leads to the one that came behind it, and to the first one of the object that was its value,
 // or that was in the array. Only one node leads to a node, so there is one path from the first member of an object to
@@ -14,7 +17,8 @@ type shape struct {
 }
 
 type node struct {
-	from, to    uint32 // in text: the name with its quotes and the colon
+	from, to    uint32 // in text: all from the end of the value before to the begin of the member's own
+	name, end   uint32 // in that: the name
 	next, inner uint32 // 0: none
 }
 
@@ -40,11 +44,11 @@ func (s *shape) after(n uint32, first bool) uint32 {
 	return s.nodes[n].next
 }
 
-// add makes a node for a name, quoted, and has node n lead to it.
-func (s *shape) add(n uint32, first bool, quoted []byte) uint32 {
+// add makes a node for a name in what stands around it, and has node n lead to it.
+func (s *shape) add(n uint32, first bool, around []byte, name, end int) uint32 {
 	from, added := len(s.text), uint32(len(s.nodes))
-	s.text = append(append(s.text, quoted...), ':')
-	s.nodes = append(s.nodes, node{from: uint32(from), to: uint32(len(s.text))})
+	s.text = append(s.text, around...)
+	s.nodes = append(s.nodes, node{from: uint32(from), to: uint32(len(s.text)), name: uint32(name), end: uint32(end)})
 	if first {
 		s.nodes[n].inner = added
 	} else {
@@ -53,34 +57,72 @@ func (s *shape) add(n uint32, first bool, quoted []byte) uint32 {
 	return added
 }
 
-// foreseen reads the next name of the innermost object if the shape has it. While an object is open, the end of its token
-// is the node of its last member, or before the first one of what holds the object.
-func (p *parser) foreseen() bool {
-	object, s, rest := &p.tape[p.open], &p.doc.shape, p.src[p.pos:]
-	if object.end == unforeseen {
-		return false
+// foreseen reads the members of the innermost object that come as the shape has them, as long as their values are plain
+// texts and whole numbers, and reports whether it ends before a value: then it is the next one's that is not. While an object is open, the end
+// of its token is the node of its last member, or before the first one of what holds the object.
+func (p *parser) foreseen() (value bool) {
+	s, first := &p.doc.shape, p.first()
+	src, pos, tape, node := p.src, p.pos, p.tape, p.tape[p.open].end
+	for node != unforeseen {
+		next := s.after(node, first)
+		n := &s.nodes[next]
+		text := s.text[n.from:n.to]
+		if next == 0 || len(src)-pos <= len(text) || string(src[pos:pos+len(text)]) != string(text) {
+			break
+		}
+		node, first = next, false
+		tape = append(tape, token{start: uint32(pos) + n.name, end: uint32(pos) + n.end, next: uint32(len(tape) + 1)})
+		pos += len(text)
+		end, kind := plain(src, pos)
+		if value = kind == Absent; value {
+			break
+		}
+		t := token{start: uint32(pos), end: uint32(end), next: uint32(len(tape) + 1), kind: kind}
+		if kind == Text { // without its quotes
+			t.start, t.end = t.start+1, t.end-1
+		}
+		tape, pos = append(tape, t), end
 	}
-	i := s.after(object.end, p.first())
-	name := s.text[s.nodes[i].from:s.nodes[i].to]
-	if i == 0 || len(rest) < len(name) || string(rest[:len(name)]) != string(name) {
-		return false
-	}
-	object.end = i
-	p.push(p.pos+1, p.pos+len(name)-2, Absent, false)
-	p.pos += len(name)
-	return true
+	p.pos, p.tape = pos, tape
+	p.tape[p.open].end = node
+	return value
 }
 
-// learn adds a name of the innermost object, of which the names then have to be compared.
-func (p *parser) learn(first bool, t token) {
+// plain returns the end of a text of ASCII without escapes, of digits that neither a fraction nor an exponent follows, or of a
+// literal. Any other value is Absent.
+func plain(src []byte, pos int) (end int, k Kind) {
+	switch c := src[pos]; {
+	case c == '"':
+		if end = plainEnd(src, pos+1); end < len(src) && src[end] == '"' {
+			return end + 1, Text
+		}
+	case c-'1' < 9:
+		for end = pos + 1; end < len(src) && src[end]-'0' < 10; end++ {
+		}
+		if end < len(src) && (src[end] == ',' || src[end] == '}') {
+			return end, Number
+		}
+	case c == 'n' && bytes.HasPrefix(src[pos:], []byte("null")):
+		return pos + len("null"), Null
+	case c == 't' && bytes.HasPrefix(src[pos:], []byte("true")):
+		return pos + len("true"), Bool
+	case c == 'f' && bytes.HasPrefix(src[pos:], []byte("false")):
+		return pos + len("false"), Bool
+	}
+	return pos, Absent
+}
+
+// learn adds a name of the innermost object, of which the names then have to be compared. It stands between the end of the value before, at
+// from, and its own value.
+func (p *parser) learn(first bool, from int, t token) {
 	object, s := &p.tape[p.open], &p.doc.shape
 	object.escaped = true
 	switch {
 	case object.end == unforeseen:
-	case t.escaped || len(s.text)+int(t.end-t.start) > maxShape:
+	case t.escaped || len(s.text)+p.pos-from > maxShape:
 		object.end = unforeseen
 	default:
-		object.end = s.add(object.end, first, p.src[t.start-1:t.end+1])
+		object.end = s.add(object.end, first, p.src[from:p.pos], int(t.start)-from, int(t.end)-from)
 	}
 }
 
