@@ -130,7 +130,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	drain       reads topics from where the ledgers of their tables stand, and has ingest apply them       heavy
 	maintain    compaction, expiry, orphans; a table's health; commits of what changes no row              heavy
 	local/…     embedded broker, objects, catalog, Lambda runtime, event source, scenarios, demo, what    heavy
-	            is asked of catalogs (conformance), what owners do by hand (owner), what goes wrong (fault, soak),
+	            is asked of catalogs (conformance), what owners do by hand (owner), what goes wrong (fault, trial, soak),
 	            what is measured (shop, meter), what looks at tables afterwards (audit, verify) and at
 	            those of databases (database);
 	            never imported by functions

@@ -22,6 +22,10 @@ const (
 	Commit     Point = "commit"
 	Reload     Point = "reload"
 	DeadLetter Point = "dead_letter"
+
+	// Of those who clean up: a page of a listing of files, and the removal of one.
+	Listing Point = "listing"
+	Removal Point = "removal"
 )
 
 // Kind is what happens to the request.
@@ -48,15 +52,16 @@ type Fault struct {
 	Skip int   `yaml:"-"` // so many such requests before it are answered as they should
 }
 
-// Points and Kinds are all of them.
+// Points are those of a delivery, Cleaning those of who cleans up as well, Kinds are all of them.
 var (
-	Points = []Point{Data, Deletes, Manifest, List, Commit, Reload, DeadLetter}
-	Kinds  = []Kind{Refused, Unavailable, Throttled, Late, Then504, ThenReset, Hang, ThenHang, Kill, ThenKill}
+	Cleaning = []Point{Listing, Removal}
+	Points   = []Point{Data, Deletes, Manifest, List, Commit, Reload, DeadLetter}
+	Kinds    = []Kind{Refused, Unavailable, Throttled, Late, Then504, ThenReset, Hang, ThenHang, Kill, ThenKill}
 )
 
 // Check refuses faults that do not exist.
 func (f Fault) Check() error {
-	if !slices.Contains(Points, f.At) || !slices.Contains(Kinds, f.Kind) || f.Kind == Late && f.At != Commit {
+	if !slices.Contains(Points, f.At) && !slices.Contains(Cleaning, f.At) || !slices.Contains(Kinds, f.Kind) || f.Kind == Late && f.At != Commit {
 		return fmt.Errorf("a fault at %s of kind %s does not exist", f.At, f.Kind)
 	}
 	return nil
@@ -137,14 +142,27 @@ func afterStore(r *http.Request) (status int, code string) {
 
 func kind(r *http.Request, those ...Kind) Kind {
 	l := lineOf(r)
-	if l == nil || r.Method != http.MethodPut {
+	if l == nil {
 		return ""
 	}
-	return l.meet(r, pointOf(r.URL.Path), those...)
+	return l.meet(r, pointOf(r), those...)
 }
 
-// pointOf tells what an object is by its name.
-func pointOf(path string) Point {
+// pointOf tells what a request to the store is about.
+func pointOf(r *http.Request) Point {
+	switch {
+	case r.Method == http.MethodDelete:
+		return Removal
+	case r.Method == http.MethodGet && r.URL.Query().Has("list-type"):
+		return Listing
+	case r.Method == http.MethodPut:
+		return written(r.URL.Path)
+	}
+	return ""
+}
+
+// written tells what an object is by its name.
+func written(path string) Point {
 	switch name := path[strings.LastIndexByte(path, '/')+1:]; {
 	case strings.HasSuffix(name, "-deletes.parquet"), strings.HasSuffix(name, ".puffin"):
 		return Deletes
