@@ -53,9 +53,12 @@ func (c *picked) file() parquetFile {
 	return f
 }
 
-// differ asks the part of the first rows.
+// differ asks the part of the first rows. No two rows have one id, but many were changed by one commit.
 func (c *picked) differ(column int) bool {
-	return column < len(c.columns) && c.runs[0].differ(c.columns[column])
+	if n := column - len(c.columns); n >= 0 {
+		return n == 0
+	}
+	return c.runs[0].differ(c.columns[column])
 }
 
 func (c *picked) chunks(column int, from, to int64) ([]arrow.Array, error) {
