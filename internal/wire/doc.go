@@ -21,6 +21,11 @@ type token struct {
 	escaped    bool
 }
 
+// set makes t the n-th token, of nothing that has tokens inside, without escapes.
+func (t *token) set(start, end, n int, k Kind) {
+	t.start, t.end, t.next, t.kind, t.escaped = uint32(start), uint32(end), uint32(n+1), k, false
+}
+
 // maxSize keeps every position in a token's 32 bits.
 const maxSize = 1<<31 - 1
 

@@ -218,8 +218,8 @@ func (p *parser) push(start, end int, k Kind, escaped bool) {
 		p.tape = slices.Grow(p.tape, n+1)
 	}
 	p.tape = p.tape[:n+1]
-	t := &p.tape[n]
-	t.start, t.end, t.next, t.kind, t.escaped = uint32(start), uint32(end), uint32(n+1), k, escaped
+	p.tape[n].set(start, end, n, k)
+	p.tape[n].escaped = escaped
 }
 
 func (p *parser) at(c byte) bool { return p.pos < len(p.src) && p.src[p.pos] == c }

@@ -1,6 +1,9 @@
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // shape is the names of the members of documents before, which those of a topic mostly have in common: a name that
 // comes where it is foreseen, with the same separators around it, need not be scanned, nor compared with the others of its
@@ -57,9 +60,9 @@ func (s *shape) add(n uint32, first bool, around []byte, name, end int) uint32 {
 	return added
 }
 
-// foreseen reads the members of the innermost object that come as the shape has them, as long as their values are plain
-// texts and whole numbers, and reports whether it ends before a value: then it is the next one's that is not. While an object is open, the end
-// of its token is the node of its last member, or before the first one of what holds the object.
+// foreseen reads members of the innermost object as long as they come as the shape has them and their values are plain. It
+// reports whether it ends before a value, one that is not. While an object is open, the end of its token is the node of its
+// last member, or before the first one of what holds the object.
 func (p *parser) foreseen() (value bool) {
 	s, first := &p.doc.shape, p.first()
 	src, pos, tape, node := p.src, p.pos, p.tape, p.tape[p.open].end
@@ -71,17 +74,21 @@ func (p *parser) foreseen() (value bool) {
 			break
 		}
 		node, first = next, false
-		tape = append(tape, token{start: uint32(pos) + n.name, end: uint32(pos) + n.end, next: uint32(len(tape) + 1)})
+		at := len(tape)
+		tape = slices.Grow(tape, 2)[:at+2] // tokens are set in place, as in push
+		tape[at].set(pos+int(n.name), pos+int(n.end), at, Absent)
 		pos += len(text)
 		end, kind := plain(src, pos)
 		if value = kind == Absent; value {
+			tape = tape[:at+1]
 			break
 		}
-		t := token{start: uint32(pos), end: uint32(end), next: uint32(len(tape) + 1), kind: kind}
-		if kind == Text { // without its quotes
-			t.start, t.end = t.start+1, t.end-1
+		quote := 0
+		if kind == Text {
+			quote = 1
 		}
-		tape, pos = append(tape, t), end
+		tape[at+1].set(pos+quote, end-quote, at+1, kind)
+		pos = end
 	}
 	p.pos, p.tape = pos, tape
 	p.tape[p.open].end = node
@@ -112,8 +119,8 @@ func plain(src []byte, pos int) (end int, k Kind) {
 	return pos, Absent
 }
 
-// learn adds a name of the innermost object, of which the names then have to be compared. It stands between the end of the value before, at
-// from, and its own value.
+// learn adds a name of the innermost object, of which the names then have to be compared. It stands between from, the end of
+// the value before, and its own value.
 func (p *parser) learn(first bool, from int, t token) {
 	object, s := &p.tape[p.open], &p.doc.shape
 	object.escaped = true
