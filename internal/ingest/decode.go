@@ -41,7 +41,7 @@ func (d *decoded) fits(head *table.Table) bool {
 // decodeFor decodes records for a head of the table. Those that cannot be applied are gathered in rejected.
 func (s *share) decodeFor(head *table.Table, records []routed) (*decoded, error) {
 	d := &decoded{madeFor: head, controls: map[envelope.Control]int{}, leaning: map[int]*kafka.Record{}}
-	decoders := map[int]*decoder{}
+	decoders := make([]*decoder, len(s.config.Routes))
 	for _, r := range records {
 		by := decoders[r.route]
 		if by == nil {
@@ -71,6 +71,7 @@ func (d *decoded) admit(by *decoder, route, records int) error {
 	case d.batch == nil:
 		d.batch, d.encoding = rows.NewBatch(by.schema), by.encoding
 		d.batch.Reserve(records)
+		d.sharing.reserve(records)
 	case !slices.Equal(d.batch.Schema.Key, by.schema.Key):
 		return fmt.Errorf("routes[%d] gives it another key than the other routes do", route)
 	case by.encoding != d.encoding:

@@ -131,6 +131,9 @@ type sharing struct {
 // counted takes the place of a key's partition once the key is counted.
 var counted = &kafka.Partition{}
 
+// reserve makes room for so many keys.
+func (s *sharing) reserve(n int) { s.of = make([]*kafka.Partition, 0, n) }
+
 // note takes in changes of a partition.
 func (s *sharing) note(p *kafka.Partition, changes []rows.Entry) {
 	for _, e := range changes {

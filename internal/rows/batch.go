@@ -27,9 +27,9 @@ type Batch struct {
 	Entries []Entry
 
 	rows     int
-	reserved int            // changes
-	kept     []map[int]bool // by column: the rows whose cell is kept
-	must     map[int]int    // by row: a column that has to be kept
+	reserved int         // changes
+	kept     []set       // by column: the rows whose cell is kept
+	must     map[int]int // by row: a column that has to be kept
 	columns  []column
 	arrays   []arrow.Array
 }
@@ -90,27 +90,38 @@ func (b *Batch) put(e Entry, cells []Cell) {
 
 func (b *Batch) keep(column int, k Kept) {
 	if b.kept == nil {
-		b.kept, b.must = make([]map[int]bool, len(b.Schema.Columns)), map[int]int{}
+		b.kept, b.must = make([]set, len(b.Schema.Columns)), map[int]int{}
 	}
-	if b.kept[column] == nil {
-		b.kept[column] = map[int]bool{}
-	}
-	b.kept[column][b.rows] = true
+	b.kept[column].add(b.rows)
 	if _, ok := b.must[b.rows]; k == MustKeep && !ok {
 		b.must[b.rows] = column
 	}
+}
+
+// set is a set of rows, a bit each.
+type set []uint64
+
+func (s *set) add(row int) {
+	for len(*s) <= row/64 {
+		*s = append(*s, 0)
+	}
+	(*s)[row/64] |= 1 << (row % 64)
+}
+
+func (s set) has(row int) bool {
+	return row/64 < len(s) && s[row/64]>>(row%64)&1 == 1
 }
 
 // HasKept reports whether any cell is kept.
 func (b *Batch) HasKept() bool { return b.kept != nil }
 
 // Kept reports whether a row's cell of a column is kept.
-func (b *Batch) Kept(column, row int) bool { return b.kept != nil && b.kept[column][row] }
+func (b *Batch) Kept(column, row int) bool { return b.kept != nil && b.kept[column].has(row) }
 
 // Partial reports whether any cell of a row is kept.
 func (b *Batch) Partial(row int) bool {
 	for _, rows := range b.kept {
-		if rows[row] {
+		if rows.has(row) {
 			return true
 		}
 	}

@@ -57,3 +57,33 @@ func TestColumnsHoldEachCellAsIfItWereAlone(t *testing.T) {
 		}
 	}
 }
+
+// What is kept is told by column and row, however many rows there are.
+func TestKeptCellsAreThoseThatWerePut(t *testing.T) {
+	t.Parallel()
+	s, err := rows.NewSchema(everyType(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, random := rows.NewBatch(s), rand.New(rand.NewPCG(1, 2))
+	want := make([]map[int]bool, 300)
+	for row := range want {
+		cells := nullRow()
+		want[row] = map[int]bool{}
+		for range random.IntN(3) * row % 3 {
+			column := 1 + random.IntN(3)
+			cells[column].Kept, want[row][column] = rows.KeptOr, true
+		}
+		b.Put(0, cells)
+	}
+	for row := range want {
+		for column := range s.Columns {
+			if got := b.Kept(column, row); got != want[row][column] {
+				t.Errorf("column %d of row %d: got kept %t", column, row, got)
+			}
+		}
+		if got := b.Partial(row); got != (len(want[row]) > 0) {
+			t.Errorf("row %d: got partial %t", row, got)
+		}
+	}
+}
