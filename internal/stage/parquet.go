@@ -82,24 +82,46 @@ func encode(f parquetFile, l Layout) ([]byte, *metrics, error) {
 	return data, m, nil
 }
 
-// encodeGroup writes some rows as a row group.
+// encodeGroup writes some rows as a row group. While a column is encoded the next one is read.
 func encodeGroup(out *pqarrow.FileWriter, f parquetFile, m *metrics, from, to int64) error {
 	if err := out.NewRowGroupChecked(); err != nil {
 		return err
 	}
-	for i, field := range f.schema.Fields() {
-		chunks, err := f.chunks(i, from, to)
-		if err != nil {
-			return err
+	read, left := make(chan columnRows), make(chan struct{})
+	defer func() {
+		close(left)
+		for range read { // until nobody uses f and m any more
 		}
-		for _, c := range chunks {
-			m.measure(field, c, false)
+	}()
+	go func() {
+		defer close(read)
+		for i, field := range f.schema.Fields() {
+			chunks, err := f.chunks(i, from, to)
+			for _, c := range chunks {
+				m.measure(field, c, false)
+			}
+			select {
+			case read <- columnRows{chunks, err}:
+			case <-left:
+				return
+			}
 		}
-		if err := out.WriteColumnChunked(arrow.NewChunked(chunks[0].DataType(), chunks), 0, to-from); err != nil {
+	}()
+	for c := range read {
+		if c.err != nil {
+			return c.err
+		}
+		if err := out.WriteColumnChunked(arrow.NewChunked(c.chunks[0].DataType(), c.chunks), 0, to-from); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// columnRows is some rows of a column.
+type columnRows struct {
+	chunks []arrow.Array
+	err    error
 }
 
 // addRows writes a pile as data files, at least one for each partition that has rows.
