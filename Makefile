@@ -97,11 +97,11 @@ $(CACHE)/flink.stamp: .ci/versus/flink.xml .ci/versus/flink/Upsert.java
 	@touch $@
 
 # Nessie needs a newer Java than the rest, and SeaweedFS is an hour's build on a busy machine.
-CATALOGS ?= Fixture|Secrets|Nessie|SeaweedFS
+CATALOGS ?= Fixture|Secrets|Athena|Nessie|SeaweedFS
 JAVA21 ?= $(firstword $(wildcard $(foreach v,21 22 23 24 25,/usr/lib/jvm/*-$v-*/bin/java)) java21)
 
 .PHONY: catalogs
-catalogs: $(CACHE)/moto.stamp $(CACHE)/fixture.stamp $(if $(findstring Nessie,$(CATALOGS)),$(CACHE)/nessie.jar) $(if $(findstring SeaweedFS,$(CATALOGS)),$(CACHE)/bin/weed) # @HELP Commit to Apache's REST catalog, Nessie and SeaweedFS, with secrets of moto (CATALOGS='Fixture|Nessie').
+catalogs: $(CACHE)/moto.stamp $(CACHE)/fixture.stamp $(if $(findstring Nessie,$(CATALOGS)),$(CACHE)/nessie.jar) $(if $(findstring SeaweedFS,$(CATALOGS)),$(CACHE)/bin/weed) # @HELP Commit to Apache's REST catalog, Nessie and SeaweedFS, with secrets and Athena of moto (CATALOGS='Fixture|Nessie').
 	go test -count=1 -timeout=30m -run='$(CATALOGS)' ./.ci/interop/catalogs -fixture=$(CURDIR)/$(CACHE)/fixture \
 		-nessie=$(CURDIR)/$(CACHE)/nessie.jar -java21=$(JAVA21) -weed=$(CURDIR)/$(CACHE)/bin/weed -moto=$(CURDIR)/$(CACHE)/moto/bin/moto_server
 

@@ -57,10 +57,11 @@ var rules = map[string]rule{
 	"stage":       {ice, "locate resolve rows tablefile"},
 	"warehouse":   {heavy, "config"},
 	"environment": {heavy, "config warehouse"},
+	"athena":      {heavy, "config warehouse"},
 	"commit":      {heavy, "ledger locate stage tablefile"},
 	"ingest":      {heavy, "change cluster coerce commit config deadletter envelope kafka kafkaevent lease ledger locate merge report resolve route rows stage tablefile warehouse wire"},
 	"drain":       {heavy, "cluster config consume ingest kafka lease ledger report warehouse"},
-	"maintain":    {heavy, "coerce commit config ledger locate report rows stage tablefile warehouse"},
+	"maintain":    {heavy, "athena coerce commit config ledger locate report rows stage tablefile warehouse"},
 }
 
 // wall keeps a third-party module inside the packages that need it.
@@ -79,7 +80,7 @@ var walls = []wall{
 	{"github.com/twmb/franz-go", "", []string{"internal/cluster", "internal/consume", "internal/local", ".ci/interop", ".ci/versus/world"}, "merge gets its records from Lambda's event"},
 	{"github.com/jackc/pgx", "", []string{"internal/local/database"}, "frazil reads databases through Kafka"},
 	{"github.com/go-sql-driver/mysql", "", []string{"internal/local/database"}, "frazil reads databases through Kafka"},
-	{"github.com/aws/aws-sdk-go-v2", "", []string{"internal/warehouse", "", "internal/local"}, "AWS is behind warehouse"},
+	{"github.com/aws/aws-sdk-go-v2", "", []string{"internal/warehouse", "internal/athena", "", "internal/local"}, "AWS is behind warehouse and athena"},
 	{"github.com/apache/iceberg-go/table", "github.com/apache/iceberg-go/table/dv", heavyPackages, "it costs build and start time"},
 	{"github.com/apache/iceberg-go/catalog", "", heavyPackages, "it brings iceberg-go's table"},
 	{"github.com/apache/iceberg-go/io", "", heavyPackages, "it brings object stores"},

@@ -93,7 +93,7 @@ One delivery flows down one line; imports go downwards only. Package ingest alon
 	                           ├─> commit              files and ledger to one snapshot
 	                           └─> warehouse           catalogs and the object store
 
-	functions/maintain ─> maintain ─> locate, stage, commit, warehouse: what is written again, and what goes
+	functions/maintain ─> maintain ─> locate, stage, commit, warehouse: what is written again, and what goes; athena: what is too much
 
 # Packages
 
@@ -125,6 +125,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	stage       outcome to files that nothing references yet, with Iceberg's metrics                      ice
 	commit      files and ledger to one snapshot; landed, rejected or unknown                             heavy
 	warehouse   opens catalogs and stores: addresses, signing, time-outs                                  heavy
+	athena      has Athena start a statement, and tells what has become of it                             heavy
 	environment a function's configuration, from the environment of its process                           heavy
 	ingest      one delivery from records to snapshots; the only package that knows the flow              heavy
 	drain       reads topics from where the ledgers of their tables stand, and has ingest apply them       heavy
@@ -135,7 +136,7 @@ tests link in a second. The tests in this directory hold the table against the s
 	            those of databases (database);
 	            never imported by functions
 
-Third parties stay behind walls: aws-lambda-go in functions, the AWS SDK in warehouse, franz-go in cluster, consume and local, iceberg-go's table
+Third parties stay behind walls: aws-lambda-go in functions, the AWS SDK in warehouse and athena, franz-go in cluster, consume and local, iceberg-go's table
 package in the heavy packages.
 
 # Decisions
@@ -170,7 +171,8 @@ to write the row, the row is written.
 	what an owner says of offsets       ledger/move.go, local/owner
 	what becomes of bad records         ingest/failures.go; deadletter for the form of the letters
 	create and evolve tables            a schema difference, committed by commit
-	upkeep of tables                    maintain: measure.go what is wrong, choose.go what is done about it; stage/compact.go
+	upkeep of tables                    maintain: measure.go what is wrong, choose.go what is done about it; stage/compact.go,
+	                                    engine.go for who else does it
 	redrive                             functions/<name> on ingest
 	a fault for tests                   local/fault, of wrong answers of local/catalog and local/objects; never hooks in production code
 */

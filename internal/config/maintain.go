@@ -14,6 +14,7 @@ type Upkeep struct {
 	Compact *Compact
 	Expire  *Expire
 	Orphans *Orphans
+	Athena  *Athena // which compacts what is too much for a run
 
 	Bytes int64         // of files that a run reads to write them again
 	Time  time.Duration // of a run
@@ -41,6 +42,13 @@ type Orphans struct {
 	Delete    bool // else they are counted
 }
 
+// Athena says how Amazon Athena runs a statement.
+type Athena struct {
+	Workgroup string
+	Output    string // s3://bucket/prefix, for results; "": as the workgroup says
+	Catalog   string // the data catalog that has the table
+}
+
 // The least ages. Within the hour a reader, or a writer that works on an old head, may want a snapshot's files; within the day
 // a file may be one whose commit is under way.
 const leastSnapshot, leastOrphan = time.Hour, 24 * time.Hour
@@ -60,6 +68,7 @@ type upkeepDoc struct {
 	Expire  *expireDoc  `yaml:"expire"`
 	Orphans *orphansDoc `yaml:"orphans"`
 	Budget  budgetDoc   `yaml:"budget"`
+	Engine  *engineDoc  `yaml:"engine"`
 }
 
 type compactDoc struct {
@@ -78,6 +87,16 @@ type orphansDoc struct {
 	Delete    bool   `yaml:"delete"`
 }
 
+type engineDoc struct {
+	Athena *athenaDoc `yaml:"athena"`
+}
+
+type athenaDoc struct {
+	Workgroup string `yaml:"workgroup"`
+	Output    string `yaml:"output"`
+	Catalog   string `yaml:"catalog"`
+}
+
 type budgetDoc struct {
 	Bytes string `yaml:"bytes"`
 	Time  string `yaml:"time"`
@@ -93,9 +112,21 @@ func (c *Config) upkeep(doc map[string]upkeepDoc, p *problems) {
 		if name != allTables && !slices.ContainsFunc(c.Routes, func(r Route) bool { return r.Table.String() == name }) {
 			p.add("%s: no route feeds such a table (it is written catalog:namespace.table, or * for all)", at)
 		}
-		c.Maintain[name] = doc[name].check(at, p)
+		u := doc[name].check(at, p)
+		c.Maintain[name] = u
+		if u.Athena != nil && slices.ContainsFunc(c.Routes, func(r Route) bool { return applies(doc, name, r.Table) && !c.Catalogs[r.Table.Catalog].isGlue() }) {
+			p.add("%s.engine: Athena reaches tables of catalogs with auth {type: sigv4, service: glue} only", at)
+		}
 	}
 }
+
+// applies reports whether the policy of a name is that of a table.
+func applies(doc map[string]upkeepDoc, name string, t Table) bool {
+	_, own := doc[t.String()]
+	return t.String() == name || name == allTables && !own
+}
+
+func (c Catalog) isGlue() bool { return c.Auth.Type == "sigv4" && c.Auth.Service == "glue" }
 
 func (d upkeepDoc) check(at string, p *problems) Upkeep {
 	u := Upkeep{Bytes: p.size(d.Budget.Bytes, "1GB", at+".budget.bytes"), Time: p.period(d.Budget.Time, "5m", time.Second, at+".budget.time")}
@@ -119,7 +150,25 @@ func (d upkeepDoc) check(at string, p *problems) Upkeep {
 	if o := d.Orphans; o != nil {
 		u.Orphans = &Orphans{OlderThan: p.period(o.OlderThan, "3d", leastOrphan, at+".orphans.older_than"), Delete: o.Delete}
 	}
+	if d.Engine != nil {
+		u.Athena = d.Engine.check(at, d.Compact != nil, p)
+	}
 	return u
+}
+
+func (d engineDoc) check(at string, compacts bool, p *problems) *Athena {
+	at += ".engine"
+	if !compacts {
+		p.add("%s: it is for what compact leaves, which is not given", at)
+	}
+	if d.Athena == nil {
+		p.add("%s: it says none; there is athena ({} for its defaults)", at)
+		return nil
+	}
+	if d.Athena.Output != "" && !prefix.MatchString(d.Athena.Output) {
+		p.add("%s.athena.output: must be s3://bucket/prefix", at)
+	}
+	return &Athena{Workgroup: cmp.Or(d.Athena.Workgroup, "primary"), Output: d.Athena.Output, Catalog: cmp.Or(d.Athena.Catalog, "AwsDataCatalog")}
 }
 
 func (p *problems) atLeast(n, least int, at string) int {

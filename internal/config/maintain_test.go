@@ -35,6 +35,33 @@ func TestMaintain(t *testing.T) {
 	}
 }
 
+func TestEngine(t *testing.T) {
+	t.Parallel()
+	const glue = "catalogs: {main: {uri: \"https://glue.eu-west-1.amazonaws.com/iceberg\", warehouse: \"1\"}, other: {uri: \"http://c\"}}\n" +
+		"routes: [{topics: [a], format: flat, table: \"main:n.a\"}, {topics: [b], format: flat, table: \"other:n.b\"}]\n"
+	c, err := config.Parse([]byte(glue + `maintain: {"*": {compact: {}}, "main:n.a": {compact: {}, engine: {athena: {output: s3://lake/athena/}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &config.Athena{Workgroup: "primary", Output: "s3://lake/athena/", Catalog: "AwsDataCatalog"}
+	if got, _ := c.UpkeepOf(c.Routes[0].Table); !cmp.Equal(got.Athena, want) {
+		t.Errorf("got %v", got.Athena)
+	}
+	if got, _ := c.UpkeepOf(c.Routes[1].Table); got.Athena != nil {
+		t.Errorf("the other table has %v", got.Athena)
+	}
+	_, err = config.Parse([]byte(glue + `maintain: {"*": {compact: {}, engine: {athena: {}}}, "main:n.a": {expire: {}, engine: {athena: {output: lake, group: a}}}, "other:n.b": {compact: {}, engine: {}}}`))
+	for _, want := range []string{"unknown key group", "main:n.a.engine: it is for what compact leaves", "main:n.a.engine.athena.output: must be s3://", "other:n.b.engine: it says none"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("no word of %q in %v", want, err)
+		}
+	}
+	_, err = config.Parse([]byte(glue + `maintain: {"*": {compact: {}, engine: {athena: {workgroup: w}}}}`))
+	if err == nil || !strings.Contains(err.Error(), "maintain.*.engine: Athena reaches tables of catalogs with auth") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestMaintainIsRefusedWithAllItsProblems(t *testing.T) {
 	t.Parallel()
 	_, err := config.Parse([]byte(oneTable + `maintain: {"main:n.c": {compact: {}}, "main:n.b": {}, "main:n.a": {compact: {target: 5%, dead: 101%, files: 1}, expire: {older_than: 5m, keep: 0},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apache/iceberg-go/table"
+	"github.com/frazil/frazil/internal/athena"
 	"github.com/frazil/frazil/internal/coerce"
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/config"
@@ -27,6 +28,7 @@ type keeper struct {
 	log     *slog.Logger
 	store   *warehouse.Warehouse
 	cache   *locate.Cache
+	engine  *athena.Client // nil: none
 
 	// As of the last look.
 	head   *table.Table

@@ -6,7 +6,7 @@
 // for the next run: no delete of another writer is lost. Nothing is kept between runs, which look anew.
 //
 // A run ends by its budget. What is too large for it, or for the process's memory, it leaves, and says how an engine does it
-// (Advice). Not promised: that a run makes progress against writers that touch every file between two looks.
+// (Advice), or has one do it, at most once at a time, whose outcome the next run tells. Not promised: that a run makes progress against writers that touch every file between two looks.
 package maintain
 
 import (
@@ -18,6 +18,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/frazil/frazil/internal/athena"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/report"
@@ -57,8 +58,15 @@ func New(ctx context.Context, c *config.Config, log *slog.Logger) (*Maintain, er
 			}
 			open[r.Table.Catalog] = w
 		}
+		var engine *athena.Client
+		if policy.Athena != nil {
+			var err error
+			if engine, err = athena.Open(ctx, c.Catalogs[r.Table.Catalog], *policy.Athena); err != nil {
+				return nil, err
+			}
+		}
 		m.tables = append(m.tables, &keeper{
-			Maintain: m, name: r.Table, key: r.Key, policy: policy, catalog: c.Catalogs[r.Table.Catalog], pile: c.Memory.Pile(),
+			Maintain: m, engine: engine, name: r.Table, key: r.Key, policy: policy, catalog: c.Catalogs[r.Table.Catalog], pile: c.Memory.Pile(),
 			log: log.With(report.Dimension, r.Table.String()), store: w, cache: locate.NewCache(memory),
 		})
 	}
@@ -114,12 +122,14 @@ func (l *limits) mostly() *limits {
 }
 
 // over reports whether nothing more should begin.
-func (l *limits) over(now time.Time) bool {
+func (l *limits) over(now time.Time) bool { return l.stopped() || now.After(l.until) }
+
+func (l *limits) stopped() bool {
 	select {
 	case <-l.stop:
 		return true
 	default:
-		return now.After(l.until)
+		return false
 	}
 }
 
@@ -130,13 +140,19 @@ func (k *keeper) run(ctx context.Context, l *limits) error {
 		return err
 	}
 	var done tally
-	var errs []error
-	for _, step := range []func(context.Context, *limits, *tally) error{k.compact, k.gather, k.expire, k.sweep} {
+	steps := []func(context.Context, *limits, *tally) error{k.compact, k.gather, k.expire, k.sweep}
+	busy, err := k.atWork(ctx)
+	if busy {
+		steps = steps[1:]
+	}
+	errs := []error{err}
+	for _, step := range steps {
 		if !l.over(time.Now()) {
 			errs = append(errs, step(ctx, l, &done))
 		}
 	}
-	err := errors.Join(errs...)
+	errs = append(errs, k.delegate(ctx, l, &done))
+	err = errors.Join(errs...)
 	if last := k.look(ctx); last != nil {
 		return cmp.Or(err, last)
 	}
@@ -166,7 +182,10 @@ func (k *keeper) report(ctx context.Context, h Health, t tally, began time.Time)
 		report.Conflicts(t.conflicts), report.UnknownOutcomes(t.unknown), report.MaintainTime(now.Sub(began)))
 	attrs := []slog.Attr{slog.Int("files_written", t.written), slog.Int("files_spoiled", t.spoiled), slog.Int64("orphan_bytes", t.orphanBytes)}
 	if t.left > 0 {
-		attrs = append(attrs, slog.Int64("bytes_left", t.left), slog.Any("advice", Advice(k.catalog, k.name, *k.policy.Compact)))
+		attrs = append(attrs, slog.Int64("bytes_left", t.left))
+	}
+	if t.left > 0 && k.engine == nil {
+		attrs = append(attrs, slog.Any("advice", Advice(k.catalog, k.name, *k.policy.Compact)))
 	}
 	k.log.LogAttrs(ctx, slog.LevelInfo, "maintained", append(attrs, report.Attrs(now, metrics...)...)...)
 }

@@ -1,6 +1,7 @@
 package warehouse
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,6 +12,7 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/frazil/frazil/internal/config"
 )
 
 // The requests that one may become, and the longest rest between two.
@@ -32,6 +34,17 @@ func loadAWS(ctx context.Context) (aws.Config, error) {
 		client = awshttp.NewBuildableClient()
 	}
 	cfg.HTTPClient = moving{client.Do, stall}
+	return cfg, nil
+}
+
+// AWS is the configuration by which a catalog's account is spoken to, in the catalog's region.
+func AWS(ctx context.Context, c config.Catalog) (aws.Config, error) {
+	cfg, err := loadAWS(ctx)
+	if err != nil {
+		return cfg, err
+	}
+	cfg = assume(cfg, c.Role)
+	cfg.Region = cmp.Or(c.Auth.Region, cfg.Region)
 	return cfg, nil
 }
 

@@ -10,10 +10,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/frazil/frazil/.ci/interop/parts"
+	"github.com/frazil/frazil/internal/athena"
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/conformance"
 	"github.com/frazil/frazil/internal/warehouse"
@@ -95,8 +97,9 @@ func TestSeaweedFS(t *testing.T) {
 	})
 }
 
-// moto is Secrets Manager and the Parameter Store.
-func TestSecretsOfMoto(t *testing.T) {
+// moto plays AWS until the test ends.
+func moto(t *testing.T) aws.Config {
+	t.Helper()
 	port := parts.Ports(t, 1)
 	address := fmt.Sprintf("http://127.0.0.1:%d", port)
 	start(t, address+"/moto-api/", nil, *motoServer, "-H", "127.0.0.1", "-p", fmt.Sprint(port))
@@ -109,8 +112,38 @@ func TestSecretsOfMoto(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return cfg
+}
+
+// An engine that shares no code with the one of package maintain's tests.
+func TestAthenaOfMoto(t *testing.T) {
+	cfg := moto(t)
+	made := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+	if _, err := made.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(bucket)}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := athena.Open(t.Context(), config.Catalog{Auth: config.Auth{Region: region}}, config.Athena{Workgroup: "primary", Output: "s3://" + bucket + "/results/", Catalog: "AwsDataCatalog"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	query, err := c.Start(t.Context(), "shop", `OPTIMIZE "shop"."orders" REWRITE DATA USING BIN_PACK`, strings.Repeat("t", 64))
+	if err != nil || query == "" {
+		t.Fatalf("query %q, %v", query, err)
+	}
+	var s athena.State
+	for s.Outcome == "" && err == nil {
+		s, err = c.State(t.Context(), query)
+	}
+	if err != nil || s.Outcome != "succeeded" || s.Running {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// moto is Secrets Manager and the Parameter Store.
+func TestSecretsOfMoto(t *testing.T) {
+	cfg := moto(t)
 	const document = "catalogs: {main: {uri: \"http://127.0.0.1:1\"}}\n"
-	_, err = ssm.NewFromConfig(cfg).PutParameter(t.Context(), &ssm.PutParameterInput{Name: aws.String("/frazil/config"), Value: aws.String(document), Type: types.ParameterTypeSecureString})
+	_, err := ssm.NewFromConfig(cfg).PutParameter(t.Context(), &ssm.PutParameterInput{Name: aws.String("/frazil/config"), Value: aws.String(document), Type: types.ParameterTypeSecureString})
 	if err != nil {
 		t.Fatal(err)
 	}
