@@ -62,6 +62,8 @@ function variant(    name) {
     show("drain Debezium changes", value("changes/s") / 1e3, "k/s", "150 k/s on two free cores")
     show("drain Debezium changes, peak", value("peak-MB"), "MB", "512 MB")
 }
+/^BenchmarkMergeEvents(-[0-9]+)?[ \t]/ { show("merge the same changes in events of 6 MB, per million", value("cpu-s/M"), "CPU s", "12 CPU s") }
+/^BenchmarkInitialLoad(-[0-9]+)?[ \t]/ { show("drain a first load, per million rows", value("cpu-s/M"), "CPU s", "-") }
 /^BenchmarkStart(-[0-9]+)?[ \t]/ { show("start of the process to its first request for an event", value("ms-to-first-next"), "ms", "150 ms") }
 /^ *[0-9]+ dist\/.*\.zip$/ { show($2, $1 / 1e6, "MB", "25 MB") }
 /^ *[0-9]+ dist\/.*\/bootstrap$/ { show($2, $1 / 1e6, "MB", "-") }

@@ -1,6 +1,7 @@
 package drain_test
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -14,13 +15,14 @@ import (
 	"github.com/frazil/frazil/internal/local/demo"
 	"github.com/frazil/frazil/internal/local/lambda"
 	"github.com/frazil/frazil/internal/local/shop"
+	"github.com/frazil/frazil/internal/local/source"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 var (
-	drained = flag.Int("changes", 200_000, "that BenchmarkDrain drains")
+	drained = flag.Int("changes", 200_000, "that BenchmarkDrain and BenchmarkMergeEvents apply")
 	loaded  = flag.Int("load", 200_000, "rows that BenchmarkInitialLoad loads")
-	held    = flag.Int("rows", 1_000_000, "of the table that BenchmarkDrain drains into")
+	held    = flag.Int("rows", 1_000_000, "of the table that they change")
 )
 
 const (
@@ -35,7 +37,7 @@ const (
 //
 // The marks are for -changes=1000000 -rows=5000000.
 func BenchmarkDrain(b *testing.B) {
-	s := newStream(b, *held)
+	s := newStream(b, "drain", *held)
 	s.put(10_000)
 	s.drain()
 	for b.Loop() {
@@ -59,7 +61,7 @@ func BenchmarkDrain(b *testing.B) {
 // BenchmarkInitialLoad has the same function drain new orders, as a source's snapshot has them, into an empty table. It also
 // tells how often a row is written, and how large the files are in the end.
 func BenchmarkInitialLoad(b *testing.B) {
-	s := newStream(b, 0)
+	s := newStream(b, "drain", 0)
 	for left := *loaded; left > 0; left -= perSet {
 		s.send(s.changes.Inserts(min(left, perSet)))
 	}
@@ -87,7 +89,59 @@ func BenchmarkInitialLoad(b *testing.B) {
 	b.ReportMetric(float64(s.function.Peak())/1e6, "peak-MB")
 }
 
-// stream is a topic of changes, and the function that drains it.
+// BenchmarkMergeEvents has the other function, merge, apply the same changes, in events of 6 MB that an event source mapping makes.
+// CPU is that of its process, the rate that of the time in which it had an event.
+//
+// The mark is for -changes=1000000 -rows=5000000.
+func BenchmarkMergeEvents(b *testing.B) {
+	s := newStream(b, "merge", *held)
+	s.put(10_000)
+	s.deliver()
+	for b.Loop() {
+		for left := *drained; left > 0; left -= perSet {
+			s.put(min(left, perSet))
+		}
+		before := s.snapshots("shop.orders")
+		cpu, duration := s.deliver()
+		changes := float64(*drained)
+		b.ReportMetric(changes/duration.Seconds(), "changes/s")
+		b.ReportMetric(cpu.Seconds()/changes*1e6, "cpu-s/M")
+		b.ReportMetric(changes/float64(s.snapshots("shop.orders")-before), "changes/commit")
+	}
+	b.ReportMetric(float64(s.function.Peak())/1e6, "peak-MB")
+}
+
+// deliver has an event source mapping give the function all there is.
+func (s *stream) deliver() (cpu, duration time.Duration) {
+	s.Helper()
+	ctx, fail := context.WithCancelCause(s.Context())
+	defer fail(nil)
+	m := &source.Mapping{
+		Brokers: []string{s.parts.Kafka}, Topic: "orders", Group: "merge", BatchSize: 10_000, Window: 300 * time.Millisecond,
+		Invoke: func(ctx context.Context, event []byte) error {
+			r, err := s.function.Invoke(ctx, event)
+			if err == nil && r.FunctionError != nil {
+				err = r.FunctionError
+			}
+			if err != nil {
+				fail(err)
+			}
+			cpu, duration = cpu+r.CPU, duration+r.Duration
+			return err
+		},
+	}
+	ends, err := s.broker.EndOffsets(ctx, m.Topic)
+	s.must(err)
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	err = m.Drained(ctx, ends)
+	s.must(cmp.Or(context.Cause(ctx), err))
+	fail(nil)
+	s.must(<-ended)
+	return cpu, duration
+}
+
+// stream is a topic of changes, and a function that applies it.
 type stream struct {
 	*world
 	broker   *broker.Client
@@ -97,7 +151,7 @@ type stream struct {
 }
 
 // newStream makes both, with a table of so many rows.
-func newStream(b *testing.B, rows int) *stream {
+func newStream(b *testing.B, function string, rows int) *stream {
 	b.Helper()
 	s := &stream{world: newWorld(b)}
 	base, err := &shop.Base{Key: shop.Long}, error(nil)
@@ -111,13 +165,13 @@ func newStream(b *testing.B, rows int) *stream {
 	s.must(err)
 	b.Cleanup(s.broker.Close)
 	s.topic("orders", spread)
-	bootstrap, err := demo.BuildFunction(b.Context(), "drain", b.TempDir())
+	bootstrap, err := demo.BuildFunction(b.Context(), function, b.TempDir())
 	s.must(err)
 	main := s.parts.CatalogConfig()
 	document := fmt.Sprintf("FRAZIL_CONFIG={catalogs: {main: {uri: %q, warehouse: %q}}, sources: {main: {brokers: [%q]}}, "+
 		"routes: [{topics: [orders], format: debezium, table: \"main:shop.orders\"}]}", main.URI, main.Warehouse, s.parts.Kafka)
 	s.function, err = lambda.Start(context.Background(), lambda.Options{
-		Bootstrap: bootstrap, Name: "drain", MemoryMB: memoryMB, Timeout: 15 * time.Minute, Env: append(s.parts.Env(), document), Log: io.Discard,
+		Bootstrap: bootstrap, Name: function, MemoryMB: memoryMB, Timeout: 15 * time.Minute, Env: append(s.parts.Env(), document), Log: io.Discard,
 	})
 	s.must(err)
 	b.Cleanup(s.function.Close)
