@@ -11,7 +11,7 @@ import (
 func newNested(t arrow.DataType) column {
 	switch t := t.(type) {
 	case *arrow.StructType:
-		s := &structs{t: t}
+		s := &structs{t: t, nothing: Cell{Null: true}}
 		for _, f := range t.Fields() {
 			s.fields = append(s.fields, newColumn(f.Type))
 		}
@@ -27,9 +27,10 @@ func newNested(t arrow.DataType) column {
 // structs are columns of fields. Where a struct is a null they all are.
 type structs struct {
 	validity
-	t      arrow.DataType
-	n      int
-	fields []column
+	t       arrow.DataType
+	n       int
+	fields  []column
+	nothing Cell // a null
 }
 
 func (s *structs) reserve(n int) {
@@ -43,11 +44,11 @@ func (s *structs) append(c *Cell) {
 		s.null(s.n)
 	}
 	for i, f := range s.fields {
-		if c.Null {
-			f.append(&Cell{Null: true})
-		} else {
-			f.append(&c.Children[i])
+		field := &s.nothing
+		if !c.Null {
+			field = &c.Children[i]
 		}
+		f.append(field)
 	}
 	s.n++
 }
