@@ -163,6 +163,24 @@ func TestHolesBetweenDeliveriesAreCounted(t *testing.T) {
 	}
 }
 
+// Where the records of a partition do not come in a row they are one range all the same, whose newest time is not the last's.
+func TestPartitionsOfADeliveryMayAlternate(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shopOrders, "topics: [orders], format: flat")
+	parts := [2]*kafka.Partition{partition(0), partition(1)}
+	var records []kafka.Record
+	for i := range int64(6) {
+		records = append(records, kafka.Record{Part: parts[i%2], Offset: i / 2, Time: 1000 - i, Value: fmt.Appendf(nil, `{"id":%d,"n":1}`, i)})
+	}
+	p := w.pipeline()
+	w.must(p.Deliver(t.Context(), records))
+	w.must(p.Deliver(t.Context(), records)) // by the ledger's newest time none of them is of a topic made anew
+	w.wantSnapshots(1)
+	if diff := cmp.Diff(w.next(), map[int32]int64{0: 3, 1: 3}); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAFailedDeliveryCountsNoHole(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, shopOrders, flatRoute)

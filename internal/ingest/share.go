@@ -95,8 +95,19 @@ func (s *share) decode() error {
 func (s *share) sift() ([]routed, error) {
 	s.skipped, s.spans = 0, ledger.Spans{}
 	var left []routed // once one is skipped
+	var part *kafka.Partition
+	var mark ledger.Mark
+	var span ledger.Span
 	for i, r := range s.records {
-		applied, err := s.ledger.Check(r.Record)
+		if r.Part != part { // mostly they come partition by partition
+			var err error
+			if mark, err = s.ledger.MarkFor(r.Record); err != nil {
+				return nil, err
+			}
+			s.spans.Put(part, span)
+			part, span = r.Part, s.spans[*r.Part]
+		}
+		applied, err := mark.Check(r.Record)
 		switch {
 		case err != nil:
 			return nil, err
@@ -107,11 +118,12 @@ func (s *share) sift() ([]routed, error) {
 			s.skipped++
 			continue
 		}
-		s.spans.Add(r.Record)
+		span.Add(r.Record)
 		if s.skipped > 0 {
 			left = append(left, r)
 		}
 	}
+	s.spans.Put(part, span)
 	for p, span := range s.spans {
 		span.Next, span.Time = max(span.Next, s.read[p].Next), max(span.Time, s.newest[p])
 		s.spans[p] = span

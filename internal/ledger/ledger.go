@@ -97,16 +97,26 @@ func (l *Ledger) Mark(p *kafka.Partition) (m Mark, ok bool) {
 // the ledger has seen of its partition is no redelivery but the record of a topic made anew: an error, since
 // to skip it would lose it (rule 17). So is a record of another cluster than the ledger's: its offsets mean other records.
 func (l *Ledger) Check(r *kafka.Record) (applied bool, err error) {
+	m, err := l.MarkFor(r)
+	if err != nil {
+		return false, err
+	}
+	return m.Check(r)
+}
+
+// MarkFor is the mark of a record's partition, for all records of it: how far it is applied, if anything of it ever was. It
+// refuses another cluster, as Check does.
+func (l *Ledger) MarkFor(r *kafka.Record) (Mark, error) {
 	t := l.topics[property(r.Part.Source, r.Part.Topic)]
 	if t == nil {
-		return false, nil
+		return Mark{}, nil
 	}
 	if t.Cluster != "" && r.Part.Cluster != "" && t.Cluster != r.Part.Cluster {
-		return false, fmt.Errorf("%s: it comes from the cluster %s, but the table's ledger of this topic is about %s, and topics of one name in "+
+		return Mark{}, fmt.Errorf("%s: it comes from the cluster %s, but the table's ledger of this topic is about %s, and topics of one name in "+
 			"two clusters cannot feed one table under one source; if the cluster was replaced, set the ledger to where the new one begins (%s)",
 			r.Ref(), r.Part.Cluster, t.Cluster, SetCommand(r.Part, 0))
 	}
-	return t.Marks[r.Part.Number].Check(r)
+	return t.Marks[r.Part.Number], nil
 }
 
 // Check is the Ledger's for records of the mark's partition: of one cluster.

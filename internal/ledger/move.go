@@ -9,7 +9,7 @@ import (
 	"github.com/frazil/frazil/internal/kafka"
 )
 
-// Span is the records that one delivery holds of a partition.
+// Span is the records that one delivery holds of a partition. The zero Span is none.
 type Span struct {
 	From int64 // the lowest offset
 	Next int64 // one above the highest
@@ -21,11 +21,25 @@ type Spans map[kafka.Partition]Span
 
 // Add counts a record in.
 func (s Spans) Add(r *kafka.Record) {
-	was, ok := s[*r.Part]
-	if !ok {
-		was = Span{From: r.Offset, Next: r.Offset + 1, Time: r.Time}
+	span := s[*r.Part]
+	span.Add(r)
+	s[*r.Part] = span
+}
+
+// Put sets the span of a partition, unless there is none.
+func (s Spans) Put(p *kafka.Partition, span Span) {
+	if span != (Span{}) {
+		s[*p] = span
 	}
-	s[*r.Part] = Span{From: min(was.From, r.Offset), Next: max(was.Next, r.Offset+1), Time: max(was.Time, r.Time)}
+}
+
+// Add counts a record of the partition in.
+func (s *Span) Add(r *kafka.Record) {
+	if s.Next == 0 {
+		*s = Span{From: r.Offset, Next: r.Offset + 1, Time: r.Time}
+		return
+	}
+	s.From, s.Next, s.Time = min(s.From, r.Offset), max(s.Next, r.Offset+1), max(s.Time, r.Time)
 }
 
 // Newest is the newest timestamp of all, 0 if none is after 1970.
