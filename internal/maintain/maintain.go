@@ -6,7 +6,8 @@
 // for the next run: no delete of another writer is lost. Nothing is kept between runs, which look anew.
 //
 // A run ends by its budget. What is too large for it, or for the process's memory, it leaves, and says how an engine does it
-// (Advice), or has one do it, at most once at a time, whose outcome the next run tells. Not promised: that a run makes progress against writers that touch every file between two looks.
+// (Advice), or has one do it, one query at a time, whose outcome the next run tells. Not promised: that a run makes progress
+// against writers that touch every file between two looks.
 package maintain
 
 import (
