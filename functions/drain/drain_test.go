@@ -20,6 +20,7 @@ import (
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/lambda"
 	"github.com/frazil/frazil/internal/local/stack"
+	"github.com/frazil/frazil/internal/local/trial"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -119,6 +120,15 @@ func TestTheBinaryDrainsOnLambdaAndElsewhere(t *testing.T) {
 		w.parts.Catalog.SetFault(func(catalog.Op, *http.Request) catalog.Fault { return catalog.Refuse(http.StatusForbidden) })
 		if r, err := f.Invoke(t.Context(), []byte(`{}`)); err != nil || r.FunctionError == nil || r.FunctionError.Type != "NotDrained" {
 			t.Errorf("%v, %v", r.FunctionError, err)
+		}
+	})
+	t.Run("killed at every request", func(t *testing.T) {
+		all := trial.Kills()
+		for _, one := range all {
+			one.Kafka = true
+		}
+		if err := trial.Play(4, all, func(one *trial.Trial) error { return one.Run(t.Context(), one.Deployed(bootstrap)) }); err != nil {
+			t.Error(err)
 		}
 	})
 	t.Run("killed during a commit", func(t *testing.T) {

@@ -4,48 +4,22 @@ import (
 	"context"
 	"log/slog"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/frazil/frazil/internal/consume"
 	"github.com/frazil/frazil/internal/drain"
-	"github.com/frazil/frazil/internal/local/broker"
 	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/frazil/frazil/internal/local/trial"
 	"github.com/frazil/frazil/internal/schedule"
-	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// topic has the records of a trial, which are delivered once they are in it: a drain reads what the table lacks of them, whatever is
+// topic is that of a trial. Records are delivered once they are in it: a drain reads what the table lacks of them, whatever is
 // delivered again.
 type topic struct {
-	trial *trial.Trial
-	batch int // records
-
-	mu     sync.Mutex
-	next   map[int32]int64
+	*trial.Trial
+	batch  int // records
 	drains int // that were begun
-}
-
-// produce brings the topic up to some steps.
-func (t *topic) produce(ctx context.Context, steps []trial.Step) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	client, err := broker.NewClient(t.trial.Parts.Kafka)
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	var records []*kgo.Record
-	for _, s := range steps {
-		if s.Offset >= t.next[s.Partition] {
-			records = append(records, &kgo.Record{Topic: "orders", Partition: s.Partition, Value: []byte(s.Value), Timestamp: time.UnixMilli(s.Time())})
-			t.next[s.Partition]++
-		}
-	}
-	_, err = client.Produce(ctx, records...)
-	return err
 }
 
 // scheduled is a drain of a topic, as a schedule invokes it.
@@ -55,7 +29,7 @@ type scheduled struct {
 }
 
 func (d *scheduled) Deliver(ctx context.Context, steps []trial.Step, faults ...fault.Fault) error {
-	if err := d.topic.produce(ctx, steps); err != nil {
+	if err := d.topic.Produce(ctx, steps); err != nil {
 		return err
 	}
 	return d.Work(ctx, func(ctx context.Context) error { return schedule.Invocation(ctx, d.Drain) }, faults...)
@@ -64,18 +38,18 @@ func (d *scheduled) Deliver(ctx context.Context, steps []trial.Step, faults ...f
 // start begins a drain: the first one of the trial, or another one so much later that the lease of the first is over. Of
 // those, slices of their own are batches of one record.
 func (t *topic) start(ctx context.Context) (trial.Process, error) {
-	life, err := fault.Begin(t.trial.Parts)
+	life, err := fault.Begin(t.Parts)
 	if err != nil {
 		return nil, err
 	}
-	d, err := drain.New(ctx, life.Config(t.trial.Config), slog.New(slog.DiscardHandler))
+	d, err := drain.New(ctx, life.Config(t.Config), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return nil, err
 	}
 	batch := t.batch
 	if t.drains++; t.drains > 1 {
 		d.At(func() time.Time { return time.Now().Add(time.Hour) })
-		if t.trial.After == trial.OtherSlices {
+		if t.After == trial.OtherSlices {
 			batch = 1
 		}
 	}
@@ -128,7 +102,7 @@ func TestNoFaultLosesOrRepeatsARecord(t *testing.T) {
 		one.Kafka = true
 	}
 	err := trial.Play(16, all, func(one *trial.Trial) error {
-		records := &topic{trial: one, next: map[int32]int64{}}
+		records := &topic{Trial: one}
 		if one.Batches {
 			records.batch = 2
 		}

@@ -65,7 +65,7 @@ func Matrix(kills bool) (all []*Trial) {
 
 // New is trial n of a script: the number chooses what the trials take turns in.
 func New(n int, script []fault.Fault, after string) *Trial {
-	t := &Trial{Script: script, After: after, Deletes: []string{"position", "equality", "rewrite", "auto"}[n%4], Version: 2 + n/4%2, care: n / 8 % len(Cares)}
+	t := &Trial{Script: script, After: after, Deletes: []string{"position", "equality", "rewrite", "auto"}[n%4], Version: 2 + n/4%2, care: n / 8 % len(Cares), produced: map[int32]int64{}}
 	if script[0].At == fault.Deletes && t.Deletes != "equality" { // the others need not write any
 		t.Deletes = "position"
 	}

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"sync"
+	"time"
 
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/audit"
@@ -13,6 +16,7 @@ import (
 	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/stack"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // Trial is one fault with what follows it, in a world of its own.
@@ -21,7 +25,7 @@ type Trial struct {
 	After   string // who delivers again
 	Deletes string
 	Version int
-	Kafka   bool          // there is a broker, with an empty topic orders of two partitions
+	Kafka   bool          // there is a broker, with a topic orders of two partitions, which Produce fills
 	Batches bool          // a delivery may come to be applied in parts, each of which is whole
 	care    int           // index of Cares
 	profile stack.Profile // of the parts; the zero one is strict
@@ -31,6 +35,9 @@ type Trial struct {
 	Config  *config.Config
 	lake    *lake.Lake
 	auditor *audit.Auditor
+
+	mu       sync.Mutex
+	produced map[int32]int64 // next offsets of the topic
 }
 
 // Cares are properties by which the care for files and manifests is as it comes, off, at work in every commit, or at work as
@@ -59,7 +66,6 @@ const stranger = "warehouse/shop/orders/data/stranger.parquet"
 
 // open makes the world: a table that another writer has loaded, and a route with dead letters.
 func (t *Trial) open(ctx context.Context) (err error) {
-	sources := ""
 	if t.Kafka {
 		t.Parts, err = stack.Start(false)
 	} else {
@@ -69,7 +75,6 @@ func (t *Trial) open(ctx context.Context) (err error) {
 		return err
 	}
 	if t.Kafka {
-		sources = fmt.Sprintf("sources: {main: {brokers: [%q]}}\n", t.Parts.Kafka)
 		client, err := broker.NewClient(t.Parts.Kafka)
 		if err != nil {
 			return err
@@ -82,8 +87,7 @@ func (t *Trial) open(ctx context.Context) (err error) {
 	t.Parts.Play(t.profile)
 	t.Parts.Objects.Write(stack.Bucket, stranger, []byte("whose?"))
 	main := t.Parts.CatalogConfig()
-	t.Config, err = stack.Configure(main, fmt.Sprintf("%sdead_letter: s3://frazil/dead\n"+
-		"routes: [{table: \"main:shop.orders\", topics: [orders], format: debezium, deletes: %s}]", sources, t.Deletes))
+	t.Config, err = stack.Configure(main, strings.Join(t.document(), "\n"))
 	if err != nil {
 		return err
 	}
@@ -99,6 +103,38 @@ func (t *Trial) open(ctx context.Context) (err error) {
 		spec.Properties = map[string]string{"frazil.care.half-dead": "false", "frazil.care.dead-files": "false"}
 	}
 	return errors.Join(t.lake.Create(ctx, spec), t.lake.Append(ctx, spec.Name, loaded))
+}
+
+// document is the configuration but for the catalogs, a member each.
+func (t *Trial) document() []string {
+	out := []string{
+		`dead_letter: "s3://frazil/dead"`,
+		fmt.Sprintf(`routes: [{table: "main:shop.orders", topics: [orders], format: debezium, deletes: %s}]`, t.Deletes),
+	}
+	if t.Kafka {
+		out = append(out, fmt.Sprintf("sources: {main: {brokers: [%q]}}", t.Parts.Kafka))
+	}
+	return out
+}
+
+// Produce brings the topic up to some steps.
+func (t *Trial) Produce(ctx context.Context, steps []Step) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	client, err := broker.NewClient(t.Parts.Kafka)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	var records []*kgo.Record
+	for _, s := range steps {
+		if s.Offset >= t.produced[s.Partition] {
+			records = append(records, &kgo.Record{Topic: "orders", Partition: s.Partition, Value: []byte(s.Value), Timestamp: time.UnixMilli(s.Time())})
+			t.produced[s.Partition]++
+		}
+	}
+	_, err = client.Produce(ctx, records...)
+	return err
 }
 
 func (t *Trial) rows(ctx context.Context) ([]string, error) { return t.lake.Lines(ctx, "shop.orders") }
