@@ -15,13 +15,14 @@ type Drain struct {
 // with what is made of it, one that is decoded, and one that is being read.
 const drainShare = 12
 
-// leastBatch is what a batch has however little memory there is.
-const leastBatch = 1 << 20
+// A batch has so much however little memory there is, and not more however much: the texts of a column lie in one Arrow array,
+// which holds 2 GB.
+const leastBatch, mostBatch = 1 << 20, 1 << 30
 
 // BatchBytes are those of a batch, where so many tables have one at the same time.
 func (c *Config) BatchBytes(tables int) int64 {
 	wanted := cmp.Or(c.Drain.Bytes, 256*units["MB"])
-	return max(leastBatch, min(wanted, c.Memory.process()/drainShare/int64(max(tables, 1))))
+	return max(leastBatch, min(wanted, mostBatch, c.Memory.process()/drainShare/int64(max(tables, 1))))
 }
 
 // CommitInterval is the time after which a batch ends.

@@ -18,7 +18,8 @@ func TestDrainSaysHowLargeABatchIs(t *testing.T) {
 		", drain: {commit_interval: 5m}": {256_000_000, 5 * time.Minute},
 		", drain: {batch_bytes: 2MB}":    {2_000_000, time.Minute},
 		", drain: {batch_bytes: 1KB}":    {1 << 20, time.Minute},
-		", drain: {batch_bytes: 100GB}, memory: 90%": {(16 << 30) / 12, time.Minute},
+		", drain: {batch_bytes: 1GB}, memory: 90%":   {1_000_000_000, time.Minute},
+		", drain: {batch_bytes: 100GB}, memory: 90%": {1 << 30, time.Minute},
 	} {
 		c, err := config.Parse([]byte(document + text + "}"))
 		if err != nil {
