@@ -55,6 +55,7 @@ func Open(ctx context.Context, name string, s config.Source, a cluster.Account, 
 		kgo.KeepControlRecords(),                    // the last offset of a partition may be one
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()), // offsets that are gone are an error
 		kgo.MaxConcurrentFetches(fetches),
+		kgo.WithPools(new(pool)),
 		kgo.FetchMaxBytes(int32(min(max(l.Bytes/fetchPart, leastFetch), 50<<20))),
 	)
 	if err != nil {

@@ -75,7 +75,7 @@ type place struct {
 	begun int64 // behind the last batch that had records of it
 	next  int64
 	// Of the batch at hand.
-	records []*kgo.Record
+	records []kafka.Record
 }
 
 type topicPartition struct {
@@ -202,6 +202,7 @@ func (r *reader) take(got kgo.Fetches, late bool) (some bool, err error) {
 
 // add adds records of a partition. Markers of transactions are no records, but offsets that were read.
 func (r *reader) add(p *place, records []*kgo.Record) error {
+	p.records = slices.Grow(p.records, len(records))
 	for _, record := range records {
 		if record.Offset == p.From-1 && p.next == p.From {
 			if err := p.meet(record); err != nil {
@@ -219,9 +220,10 @@ func (r *reader) add(p *place, records []*kgo.Record) error {
 		if r.records == 0 {
 			r.since = time.Now()
 		}
-		p.records = append(p.records, record)
+		p.records = append(p.records, convert(record, p.Log.Part))
 		r.records++
 		r.bytes += size(record)
+		record.Recycle()
 	}
 	return nil
 }
@@ -253,10 +255,9 @@ func (r *reader) batch() (b Batch) {
 		}
 		b.Read = append(b.Read, kafka.Range{Part: p.Log.Part, From: p.begun, Next: p.next})
 		p.begun = p.next
-		for _, record := range p.records {
-			b.Records = append(b.Records, convert(record, p.Log.Part))
-		}
-		p.records = nil
+		b.Records = append(b.Records, p.records...)
+		clear(p.records) // the next batch outlives this one's bytes
+		p.records = p.records[:0]
 	}
 	return b
 }
