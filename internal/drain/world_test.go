@@ -97,6 +97,15 @@ func (w *world) anew(topic string, records int) {
 	}
 }
 
+// end is the offset that the next record of partition 0 will have.
+func (w *world) end(topic string) int64 {
+	w.Helper()
+	ends, err := w.admin.ListEndOffsets(w.Context(), topic)
+	w.must(err)
+	end, _ := ends.Lookup(topic, 0)
+	return end.Offset
+}
+
 // drop has Kafka forget the records of partition 0 below an offset.
 func (w *world) drop(topic string, below int64) {
 	w.Helper()

@@ -9,11 +9,13 @@
 package broker
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
@@ -43,6 +45,20 @@ func Start(o Options) (*Broker, error) {
 
 // Addr returns the address that clients bootstrap from, "host:port".
 func (b *Broker) Addr() string { return b.cluster.ListenAddrs()[0] }
+
+// SetFault has f asked about each request, by the name of its kind, before it takes effect: where it says so, the connection is
+// closed in place of an answer. It can be set once.
+func (b *Broker) SetFault(f func(kind string) bool) {
+	b.cluster.Control(func(r kmsg.Request) (kmsg.Response, error, bool) {
+		b.cluster.KeepControl()
+		if f(kmsg.NameForKey(r.Key())) {
+			return nil, errCut, true
+		}
+		return nil, nil, false
+	})
+}
+
+var errCut = errors.New("the connection is cut")
 
 // Close stops the broker and forgets its records.
 func (b *Broker) Close() { b.cluster.Close() }

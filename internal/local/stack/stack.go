@@ -77,7 +77,7 @@ type Stack struct {
 	Objects *objects.Server
 	Catalog *catalog.Server
 
-	broker  *broker.Broker
+	Broker  *broker.Broker // nil: there is none
 	servers []*http.Server
 }
 
@@ -129,7 +129,7 @@ func Start(fixed bool) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.broker, s.Kafka = b, b.Addr()
+	s.Broker, s.Kafka = b, b.Addr()
 	if err := s.startLake(store, cat); err != nil {
 		s.Close()
 		return nil, err
@@ -174,7 +174,7 @@ func (s *Stack) Close() {
 	for _, server := range s.servers {
 		_ = server.Close()
 	}
-	if s.broker != nil {
-		s.broker.Close()
+	if s.Broker != nil {
+		s.Broker.Close()
 	}
 }
