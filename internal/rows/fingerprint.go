@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -32,7 +33,7 @@ func AddColumn(to []Fingerprint, column arrow.Array) { fold(to, column, func(n i
 func fold(to []Fingerprint, column arrow.Array, at func(n int) int) {
 	value := stand(column)
 	if value == nil {
-		return // an array of nulls: no value differs from another
+		return // nothing of it is stored: no value differs from another
 	}
 	for n := range to {
 		first, second := uint64(null), uint64(null)
@@ -46,7 +47,8 @@ func fold(to []Fingerprint, column arrow.Array, at func(n int) int) {
 // null stands for no value. By chance alone it is what stands for some value in both words.
 const null = 0x6e756c6c
 
-// stand returns the function that gives what stands for the value at an index, in each word.
+// stand returns the function that gives what stands for the value at an index, in each word; nil for columns of type unknown, and
+// structs of such.
 func stand(column arrow.Array) func(i int) (first, second uint64) {
 	switch a := column.(type) {
 	case *array.Null:
@@ -84,12 +86,24 @@ func stand(column arrow.Array) func(i int) (first, second uint64) {
 		}
 	case array.ExtensionArray:
 		return stand(a.Storage())
+	case *array.Struct:
+		if unknown(a.DataType()) {
+			return nil
+		}
 	}
 	write, value := notNull(column), []byte(nil)
 	return func(i int) (uint64, uint64) {
 		value = write(value[:0], i)
 		return maphash.Bytes(secret[0], value), maphash.Bytes(secret[1], value)
 	}
+}
+
+func unknown(t arrow.DataType) bool {
+	s, ok := t.(*arrow.StructType)
+	if !ok {
+		return t.ID() == arrow.NULL
+	}
+	return !slices.ContainsFunc(s.Fields(), func(f arrow.Field) bool { return !unknown(f.Type) })
 }
 
 func number[T any](at func(int) T, bits func(T) uint64) func(i int) (first, second uint64) {

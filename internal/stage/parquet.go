@@ -152,10 +152,7 @@ func (w *writer) addRows(p *pile) error {
 
 // addGroup writes rows of one partition. A file that comes out larger than the table's target is written in parts.
 func (w *writer) addGroup(p *pile, partition map[int]any, picks []pick) error {
-	c, err := w.picked(p, picks)
-	if err != nil {
-		return err
-	}
+	c := w.picked(p, picks)
 	f := c.file()
 	f.path = w.name(folder(w.target.Spec, w.target.Schema, partition), ".parquet")
 	f.modes = w.target.Layout.modes

@@ -23,7 +23,7 @@ type picked struct {
 	fingerprints []rows.Fingerprint
 }
 
-func (w *writer) picked(p *pile, picks []pick) (*picked, error) {
+func (w *writer) picked(p *pile, picks []pick) *picked {
 	c := &picked{ctx: w.ctx, picks: picks, runs: p.runs(picks), lineage: p.lineage}
 	if w.Fingerprints != nil {
 		c.fingerprints = make([]rows.Fingerprint, len(picks))
@@ -31,13 +31,9 @@ func (w *writer) picked(p *pile, picks []pick) (*picked, error) {
 	for i, f := range w.outcome.Batch.Schema.Arrow().Fields() {
 		if f, ok := storedField(f); ok {
 			c.fields, c.columns = append(c.fields, f), append(c.columns, i)
-		} else if c.fingerprints != nil { // it is of a row's value, though not of the file
-			if _, err := c.take(i, 0, int64(len(picks))); err != nil {
-				return nil, err
-			}
 		}
 	}
-	return c, nil
+	return c
 }
 
 func (c *picked) file() parquetFile {
