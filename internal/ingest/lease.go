@@ -32,20 +32,25 @@ func (s *share) note(a *commit.Attempt) {
 
 // Free is a *lease.Taken if a table, as this process saw it last, is another holder's.
 func (p *Pipeline) Free(table config.Table, c *lease.Claim) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if t := p.tables[table.String()]; t != nil && t.seen.Load() != nil {
+	if t := p.known(table); t != nil && t.seen.Load() != nil {
 		return c.Free(t.seen.Load().Properties())
 	}
 	return nil
 }
 
+// known is a table that was opened; nil: it was not.
+func (p *Pipeline) known(table config.Table) *target {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.tables[table.String()]
+}
+
 // Release ends the lease that a table, as this process saw it last, has of c. It asserts nothing of the table but that it is the
 // same one: to end a lease that is another one's by now costs work, and no row.
 func (p *Pipeline) Release(ctx context.Context, name config.Table, c *lease.Claim) error {
-	t, err := p.target(ctx, name)
-	if err != nil {
-		return err
+	t := p.known(name)
+	if t == nil {
+		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
