@@ -86,14 +86,19 @@ versus: $(CACHE)/engines.stamp $(CACHE)/jars.stamp # @HELP Measure MERGE beside 
 	$(MAKE) stream
 
 .PHONY: stream
-stream: $(CACHE)/engines.stamp $(CACHE)/jars.stamp $(CACHE)/flink.stamp # @HELP Measure drain beside Flink, from Kafka to the table (VERSUS='--only frazil --changes 200000').
-	go build -o $(CACHE)/bin/ ./.ci/versus/world ./functions/drain
-	$(CACHE)/engines/bin/python -B .ci/versus/stream.py $(CACHE)/bin $(CACHE)/flink $(CACHE)/jars README.md $(VERSUS)
+stream: $(CACHE)/engines.stamp $(CACHE)/jars.stamp $(CACHE)/flink.stamp $(CACHE)/connect.stamp # @HELP Measure drain beside Flink, Kafka Connect and iceberg-go, from Kafka to the table (VERSUS='--only frazil --changes 200000').
+	go build -o $(CACHE)/bin/ ./.ci/versus/world ./.ci/versus/plain ./functions/drain
+	$(CACHE)/engines/bin/python -B .ci/versus/stream.py $(CACHE) README.md $(VERSUS)
 
 $(CACHE)/flink.stamp: .ci/versus/flink.xml .ci/versus/flink/Upsert.java
 	rm -rf $(CACHE)/flink
 	mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(CACHE)/flink
 	javac -cp '$(CACHE)/flink/*' -d $(CACHE)/flink/classes .ci/versus/flink/Upsert.java
+	@touch $@
+
+$(CACHE)/connect.stamp: .ci/versus/connect.xml
+	rm -rf $(CACHE)/connect
+	mvn -q -B -f $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(CACHE)/connect
 	@touch $@
 
 # Nessie needs a newer Java than the rest, and SeaweedFS is an hour's build on a busy machine.

@@ -153,6 +153,14 @@ class Checksum:
             self.con.execute(f"INSERT INTO want SELECT {NAMES} FROM batch WHERE op <> 'd'")
         return self.of("want")
 
+    def appended(self, base, files):
+        """The same where each change is a row: a delete is its key."""
+        self.read(base)
+        self.con.execute("CREATE TABLE every AS FROM rows")
+        for path in files:
+            self.con.execute(f"INSERT INTO every SELECT {', '.join('k' if n == KEY else n for n in COLUMNS)} FROM {batch(path)}")
+        return self.of("every")
+
 
 class Usage:
     """CPU seconds of this process and of those that it started (Spark's JVM), and the peak of their resident memory."""

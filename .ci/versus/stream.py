@@ -1,13 +1,15 @@
-"""Measures how a topic of Debezium's changes gets into a table, by frazil's drain and by Flink, one after the other on this machine.
+"""Measures how a topic of Debezium's changes gets into a table, by frazil's drain and its peers, one after the other on this machine.
 
-    stream.py BIN FLINK JARS README [--write] [--only RUNNER,…] [--changes N] [--rows N]
+    stream.py CACHE README [--write] [--only RUNNER,…] [--changes N] [--rows N]
 
-BIN: the folder of the built programs world and drain; FLINK: that of Flink's jars and of classes, its runner's; JARS: that of
-Spark's jars. A runner is a process from its start to its end, with which the topic ends; store, catalog and broker are in another
-one. Every table has to have the rows that plain SQL makes of the changes. They are read by Spark: others take hours for the
-equality deletes that Flink leaves. --write puts the figures between two marks in README.
+CACHE: a folder with bin, of the built programs world, drain and plain, with flink and connect, of their jars, and jars, of Spark's.
+A runner is a process from its start to its end, with which the topic ends; store, catalog and broker are in another one. Kafka
+Connect never ends: it is ended when the table has all rows. Every table has to have the rows that plain SQL makes of the changes,
+but that of Connect's sink, which appends: there each change has to be a row. They are read by Spark: others take hours for equality
+deletes. --write puts the figures between two marks in README.
 """
 import os
+import select
 import statistics
 import subprocess
 import sys
@@ -16,75 +18,91 @@ import time
 
 import peers
 import report
+import sinks
 import versus
-from peers import COLUMNS, KEY
 
 BEGIN, END = "<!-- stream: made by `make versus` -->\n", "<!-- /stream -->"
 PARTITIONS, SET = 12, 50_000
-RUNNERS = {"frazil drain v2, 512 MB": ("drain", 2, 512), "frazil drain v3, 512 MB": ("drain", 3, 512), "frazil drain v3, 2 GB": ("drain", 3, 2048), "Flink upsert v2": ("flink", 2, 3072)}
+RUNNERS = {  # name: sink, format version, MB of its memory where it takes that
+    "frazil drain v2, 512 MB": ("drain", 2, 512),
+    "frazil drain v3, 512 MB": ("drain", 3, 512),
+    "frazil drain v3, 2 GB": ("drain", 3, 2048),
+    "iceberg-go, equality deletes v2": ("plain", 2, 0),
+    "Flink upsert v2": ("flink", 2, 3072),
+    "Kafka Connect sink v2, appends": ("connect", 2, 2048),
+}
 MARK = 8  # times frazil's CPU that Flink takes
-FLINK = {"TIMESTAMPTZ": "TIMESTAMP_LTZ(6)", "VARCHAR": "STRING", "INTEGER": "INT"}
+POLL = 0.05  # seconds
 
 
 class Run(versus.Run):
     reader = staticmethod(peers.spark)
 
-    def __init__(self, binaries, flink, jars, folder, changes, rows):
-        self.flink = flink
-        super().__init__(binaries, jars, folder, [(SET, False)] * max(1, changes // SET), rows, str(PARTITIONS))
-        self.changes = SET * len(self.sets)
-
-    def command(self, kind, table, config, memory):
-        if kind == "drain":
-            main = config["Catalogs"]["main"]
-            document = (f"{{catalogs: {{main: {{uri: '{main['URI']}', warehouse: '{main['Warehouse']}'}}}}, sources: {{main: {{brokers: ['{self.at['Brokers']}']}}}},"
-                        f" routes: [{{topics: [{self.at['Topic']}], format: debezium, table: 'main:{table}'}}]}}")
-            return [f"{self.binaries}/drain"], {
-                "FRAZIL_CONFIG": document, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(memory), "AWS_ENDPOINT_URL_S3": self.at["Store"],
-                "AWS_ACCESS_KEY_ID": self.at["AccessKey"], "AWS_SECRET_ACCESS_KEY": self.at["SecretKey"], "AWS_REGION": self.at["Region"]}
-        opens = [f"--add-opens=java.base/java.{p}=ALL-UNNAMED" for p in ("util", "lang", "nio", "time")]
-        columns = ", ".join(f"{n} {FLINK.get(t, t)}" for n, t in COLUMNS.items())
-        return ["java", f"-Xmx{memory}m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", f"-Daws.region={self.at['Region']}", *opens,
-                "-cp", f"{self.flink}/classes:{self.flink}/*", "Upsert"], {
-            "CATALOG": self.at["Catalog"], "STORE": self.at["Store"], "ACCESS_KEY": self.at["AccessKey"], "SECRET_KEY": self.at["SecretKey"],
-            "REGION": self.at["Region"], "BROKERS": self.at["Brokers"], "TOPIC": self.at["Topic"], "TABLE": table, "COLUMNS": columns, "KEY": KEY}
+    def __init__(self, cache, folder, changes, rows):
+        super().__init__(f"{cache}/bin", f"{cache}/jars", folder, [(SET, False)] * max(1, changes // SET), rows, str(PARTITIONS))
+        self.changes, self.rows = SET * len(self.sets), int(rows)
+        self.sinks = sinks.Sinks(cache, folder, self.at)
 
     def stream(self, name):
         kind, version, memory = RUNNERS[name]
         table = "versus." + "".join(c if c.isalnum() else "_" for c in name)
         config = self.world.ask(Table=table, Version=version, Properties={})["config"]
-        command, environment = self.command(kind, table, config, memory)
+        command, environment = getattr(self.sinks, kind)(table, config, memory)
         self.world.ask()
-        began = time.perf_counter()
-        process = subprocess.Popen(command, env={"PATH": os.environ["PATH"], **environment}, stdout=subprocess.DEVNULL)
-        _, status, used = os.wait4(process.pid, 0)
-        took = time.perf_counter() - began
+        ends = None if kind != "connect" else lambda: self.world.ask(RowsOf=table)["rows"] >= self.rows + self.changes
+        taken = measure(command, environment, ends)
         counts = self.world.ask()
-        if status:
-            return None, f"{name} ended with status {status}"
+        if taken["status"] and not ends:
+            return None, f"{name} ended with status {taken['status']}"
+        want = self.appended() if kind == "connect" else self.expected
         got = self.checksum.table(table)
-        problem = "" if got == self.expected else f"{name}: (rows, checksum) is {got}, has to be {self.expected}"
+        problem = "" if got == want else f"{name}: (rows, checksum) is {got}, has to be {want}"
         million = self.changes / 1e6
-        return {"cpu": (used.ru_utime + used.ru_stime) / million, "rate": self.changes / took, "requests": counts["sum"] / million,
+        return {"cpu": taken["cpu"] / million, "rate": self.changes / taken["seconds"], "peak": taken["peak"], "requests": counts["sum"] / million,
                 "scan": self.scan(table)}, problem
+
+    def appended(self):
+        return self.checksum.appended(self.at["Base"], [f"{self.folder}/{i}.jsonl" for i in range(len(self.sets))])
 
     def scan(self, table):
         """CPU seconds of a warm scan."""
         return statistics.median([self.counted(self.scanner, With="spark", Table=table)["cpu"] for _ in range(1 + versus.SCANS)][1:])
 
 
+def measure(command, environment, ends=None):
+    """Runs a process until it ends, or until it is done, where that has to be asked: what that took, and the peak of its memory in MB."""
+    began = time.perf_counter()
+    process = subprocess.Popen(command, env={"PATH": os.environ["PATH"], **environment}, stdout=subprocess.DEVNULL)
+    handle, peak, seconds = os.pidfd_open(process.pid), 0, None
+    while not select.select([handle], [], [], POLL)[0]:
+        peak = resident(process.pid) or peak
+        if ends and not seconds and ends():
+            seconds = time.perf_counter() - began
+            process.terminate()
+    os.close(handle)
+    seconds = seconds or time.perf_counter() - began
+    _, status, used = os.wait4(process.pid, 0)
+    return {"seconds": seconds, "cpu": used.ru_utime + used.ru_stime, "peak": peak, "status": status}
+
+
+def resident(pid):
+    """The peak of a process's resident memory, of its own program alone, which getrusage does not tell. A process that has ended has none."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as f:
+        return next((int(line.split()[1]) / 1024 for line in f if line.startswith("VmHWM")), None)
+
+
 def table(figures, base):
-    rows = [[name, f"{f['cpu']:.1f}", f"{f['rate'] / 1000:.0f}k", f"{f['requests']:.0f}", f"{f['scan'] / base:.1f}"]
+    rows = [[name, f"{f['cpu']:.1f}", f"{f['rate'] / 1000:.0f}k", f"{f['peak']:.0f} MB", f"{f['requests']:.0f}", f"{f['scan'] / base:.1f}"]
             for name, f in figures.items()]
-    return report.lines(["", "CPU s per million", "changes/s", "requests per million", "scan afterwards"], rows)
+    return report.lines(["", "CPU s per million", "changes/s", "memory", "requests per million", "scan afterwards"], rows)
 
 
-def main(binaries, flink, jars, readme, *options):
+def main(cache, readme, *options):
     only = versus.option(options, "--only", "")
     chosen = [n for n in RUNNERS if not only or any(n.startswith(o) for o in only.split(","))]
     problems, figures = [], {}
     changes = int(versus.option(options, "--changes", "1000000"))
-    with tempfile.TemporaryDirectory() as folder, Run(binaries, flink, jars, folder, changes, versus.option(options, "--rows", "1000000")) as run:
+    with tempfile.TemporaryDirectory() as folder, Run(cache, folder, changes, versus.option(options, "--rows", "1000000")) as run:
         base = run.scan(run.at["Base"])
         load = os.getloadavg()[0]
         for name in chosen:

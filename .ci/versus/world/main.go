@@ -41,18 +41,21 @@ const baseTable = "versus.base"
 // document says where everything is.
 type document struct{ Store, Catalog, AccessKey, SecretKey, Region, Base, Brokers, Topic string }
 
-// command asks for a table, where one is named, or else for what was counted since that was asked last.
+// command asks for a new table, where one is named, for how many rows one has that is there, or else for what was counted since that was
+// asked last.
 type command struct {
 	Table      string
 	Version    int
 	Properties map[string]string
+	RowsOf     string
 }
 
-// answer is what was counted, or the configuration with which frazil writes the new table.
+// answer is what was counted, or the configuration with which frazil writes the new table, or how many rows a table has.
 type answer struct {
 	meter.Counts
 	Sum    int            `json:"sum"`
 	Config *config.Config `json:"config"`
+	Rows   int            `json:"rows"`
 	Error  string         `json:"error"`
 }
 
@@ -148,7 +151,11 @@ func (w *world) serve(ctx context.Context, in io.Reader, answers *json.Encoder) 
 }
 
 func (w *world) obey(ctx context.Context, c command) (a answer, err error) {
-	if c.Table == "" {
+	switch {
+	case c.RowsOf != "":
+		a.Rows, err = w.rows(ctx, c.RowsOf)
+		return a, err
+	case c.Table == "":
 		a.Counts = w.meter.Take()
 		a.Sum = a.Counts.Sum()
 		return a, nil
@@ -158,4 +165,13 @@ func (w *world) obey(ctx context.Context, c command) (a answer, err error) {
 	}
 	a.Config, err = stack.Configure(w.meter.CatalogConfig(), fmt.Sprintf(`routes: [{topics: [orders], format: debezium, table: "main:%s"}]`, c.Table))
 	return a, err
+}
+
+// rows is how many rows the head's data files have: in a table without deletes, those of the table.
+func (w *world) rows(ctx context.Context, table string) (int, error) {
+	t, err := w.lake.Load(ctx, table)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(t.CurrentSnapshot().Summary.Properties["total-records"])
 }

@@ -11,7 +11,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-const topic = "orders"
+const (
+	topic   = "orders"
+	control = "control-iceberg" // of Iceberg's Connect sink, which does not make it
+)
 
 // stream is a topic with all changes.
 type stream struct {
@@ -33,9 +36,11 @@ func startStream(ctx context.Context, partitions string) (*stream, error) {
 		s.broker.Close()
 		return nil, err
 	}
-	if err := s.client.CreateTopic(ctx, topic, int32(n)); err != nil {
-		s.close()
-		return nil, err
+	for topic, partitions := range map[string]int32{topic: int32(n), control: 1} {
+		if err := s.client.CreateTopic(ctx, topic, partitions); err != nil {
+			s.close()
+			return nil, err
+		}
 	}
 	return s, nil
 }
