@@ -44,6 +44,7 @@ function variant(    name) {
     show(life "data files", value("data-files@200"), "files", "-")
     show(life "manifests", value("manifests@200"), "manifests", "-")
     show(life "requests", value("requests@200"), "requests", variant() == "position-v3" ? "7" : "-")
+    if (variant() ~ /maintained$/) show(life "maintain, per commit", value("maintain-cpu-ms@200") / 1e3, "CPU s", "-")
     show(life "metadata written", value("metadata-B@200") / value("metadata-B@10"), "x", "1.2 x that of the tenth")
 }
 /^BenchmarkWriters\// {
@@ -64,6 +65,10 @@ function variant(    name) {
 }
 /^BenchmarkMergeEvents(-[0-9]+)?[ \t]/ { show("merge the same changes in events of 6 MB, per million", value("cpu-s/M"), "CPU s", "12 CPU s") }
 /^BenchmarkInitialLoad(-[0-9]+)?[ \t]/ { show("drain a first load, per million rows", value("cpu-s/M"), "CPU s", "-") }
+/^BenchmarkCompact\// {
+    show("compact " variant() ", per GB read", value("cpu-s/GB"), "CPU s", "-")
+    show("compact " variant() ", peak", value("peak-MB"), "MB", "410 MB of 512")
+}
 /^BenchmarkStart(-[0-9]+)?[ \t]/ { show("start of the process to its first request for an event", value("ms-to-first-next"), "ms", "150 ms") }
 /^ *[0-9]+ dist\/.*\.zip$/ { show($2, $1 / 1e6, "MB", "25 MB") }
 /^ *[0-9]+ dist\/.*\/bootstrap$/ { show($2, $1 / 1e6, "MB", "-") }

@@ -23,16 +23,16 @@ var (
 	drained = flag.Int("changes", 200_000, "that BenchmarkDrain and BenchmarkMergeEvents apply")
 	loaded  = flag.Int("load", 200_000, "rows that BenchmarkInitialLoad loads")
 	held    = flag.Int("rows", 1_000_000, "of the table that they change")
+	memory  = flag.Int("memory", 512, "of the function that is measured, in MB")
 )
 
 const (
-	spread   = 12
-	memoryMB = 512
-	perSet   = 50_000 // changes of different keys
+	spread = 12
+	perSet = 50_000 // changes of different keys
 )
 
 // BenchmarkDrain has the function drain Debezium's changes (70 % updates, 20 % inserts, 10 % deletes) of twelve partitions into a
-// table in ten files, whose keys it holds already. The function is a process of its own with 512 MB: CPU and the peak of its
+// table in ten files, whose keys it holds already. The function is a process of its own with the memory it is given: CPU and the peak of its
 // memory are its alone. Broker, store and catalog run beside it on the same cores, so the rate is theirs too.
 //
 // The marks are for -changes=1000000 -rows=5000000.
@@ -171,7 +171,7 @@ func newStream(b *testing.B, function string, rows int) *stream {
 	document := fmt.Sprintf("FRAZIL_CONFIG={catalogs: {main: {uri: %q, warehouse: %q}}, sources: {main: {brokers: [%q]}}, "+
 		"routes: [{topics: [orders], format: debezium, table: \"main:shop.orders\"}]}", main.URI, main.Warehouse, s.parts.Kafka)
 	s.function, err = lambda.Start(context.Background(), lambda.Options{
-		Bootstrap: bootstrap, Name: function, MemoryMB: memoryMB, Timeout: 15 * time.Minute, Env: append(s.parts.Env(), document), Log: io.Discard,
+		Bootstrap: bootstrap, Name: function, MemoryMB: *memory, Timeout: 15 * time.Minute, Env: append(s.parts.Env(), document), Log: io.Discard,
 	})
 	s.must(err)
 	b.Cleanup(s.function.Close)

@@ -4,28 +4,42 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/frazil/frazil/internal/local/demo"
+	"github.com/frazil/frazil/internal/local/lambda"
 	"github.com/frazil/frazil/internal/local/objectio"
 	"github.com/frazil/frazil/internal/local/shop"
 )
 
-var lives = flag.Int("commits", 200, "how many commits BenchmarkLife lives through")
+var (
+	lives  = flag.Int("commits", 200, "how many commits BenchmarkLife lives through")
+	upkeep = flag.Int("every", 100, "how many commits of BenchmarkLife's maintained table are between two runs of maintain")
+)
 
 // BenchmarkLife applies so many change sets of a thousand keys, drawn from all, to a table of a million rows in ten files, one
-// after the other and without any maintenance. Figures are those of the commits since the mark before it, by the mark: cpu-ms,
-// ms and bytes written are means, since the care for files comes by turns, requests the median. Files and manifests
-// are those that are there at the mark. metadata-B is what a commit writes of manifests and their list, scan-ms what
-// iceberg-go takes to read the table (at 0: before the first commit).
+// after the other, to one of the tables with runs of maintain in between. Figures are those of the commits since the mark before it, by
+// the mark: cpu-ms, ms and bytes written are means, since the care for files comes by turns, requests the median; maintain-cpu-ms is
+// what the runs took, divided by the commits. Files and manifests are those that are there at the mark, before a run that is due then.
+// metadata-B is what a commit writes of manifests and their list, scan-ms what iceberg-go takes to read the table (at 0: before
+// the first commit).
 func BenchmarkLife(b *testing.B) {
 	f := &field{}
 	defer f.close()
-	for _, encoding := range []string{"position-v3", "position-v2", "auto-v3"} {
-		m := merging{keys: 1000, rows: 1_000_000, distribution: shop.Uniform, key: shop.Long, encoding: encoding}
-		b.Run(encoding, func(b *testing.B) {
+	for _, life := range []struct {
+		encoding string
+		every    int // commits from one run of maintain to the next; 0: there is none
+	}{{"position-v3", 0}, {"position-v2", 0}, {"auto-v3", 0}, {"position-v3", *upkeep}} {
+		m := merging{keys: 1000, rows: 1_000_000, distribution: shop.Uniform, key: shop.Long, encoding: life.encoding}
+		name := life.encoding
+		if life.every > 0 {
+			name += "/maintained"
+		}
+		b.Run(name, func(b *testing.B) {
 			if f.bases == nil {
 				f.bases = map[string]*shop.Base{}
 			}
@@ -33,7 +47,7 @@ func BenchmarkLife(b *testing.B) {
 				b.Fatal(err)
 			}
 			for b.Loop() {
-				if err := f.live(b, m); err != nil {
+				if err := f.live(b, m, life.every); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -41,7 +55,7 @@ func BenchmarkLife(b *testing.B) {
 	}
 }
 
-func (f *field) live(b *testing.B, m merging) error {
+func (f *field) live(b *testing.B, m merging, every int) error {
 	t, err := f.table(b, m)
 	if err != nil {
 		return err
@@ -53,7 +67,15 @@ func (f *field) live(b *testing.B, m merging) error {
 	if err := t.report(b, 0, nil); err != nil {
 		return err
 	}
+	var maintain *lambda.Function
+	if every > 0 {
+		if maintain, err = t.maintained(b); err != nil {
+			return err
+		}
+		defer maintain.Close()
+	}
 	var since []measured
+	var runs time.Duration
 	for n := 1; n <= *lives; n++ {
 		one, err := t.apply(false)
 		if err != nil {
@@ -64,10 +86,37 @@ func (f *field) live(b *testing.B, m merging) error {
 			if err := t.report(b, n, since); err != nil {
 				return err
 			}
-			since = nil
+			if every > 0 {
+				b.ReportMetric(runs.Seconds()*1e3/float64(len(since)), fmt.Sprintf("maintain-cpu-ms@%d", n))
+			}
+			since, runs = nil, 0
+		}
+		if every > 0 && n%every == 0 {
+			r, err := maintain.Invoke(b.Context(), []byte("{}"))
+			if err != nil {
+				return err
+			}
+			if r.FunctionError != nil {
+				return r.FunctionError
+			}
+			runs += r.CPU
 		}
 	}
 	return nil
+}
+
+// maintained is the function that maintains the table. It starts with its first run.
+func (t *trialled) maintained(b *testing.B) (*lambda.Function, error) {
+	bootstrap, err := demo.BuildFunction(b.Context(), "maintain", b.TempDir())
+	if err != nil {
+		return nil, err
+	}
+	main := t.field.parts.CatalogConfig()
+	document := fmt.Sprintf("FRAZIL_CONFIG={catalogs: {main: {uri: %q, warehouse: %q}}, routes: [{topics: [orders], format: flat, table: \"main:%s\"}], "+
+		"maintain: {\"*\": {compact: {}}}}", main.URI, main.Warehouse, t.name)
+	return lambda.Start(context.Background(), lambda.Options{
+		Bootstrap: bootstrap, MemoryMB: 1769, Timeout: 15 * time.Minute, Env: append(t.field.parts.Env(), document), Log: io.Discard,
+	})
 }
 
 // report gives the figures of a mark.

@@ -36,11 +36,11 @@ const name = "shop.orders"
 // careless is a table whose writer cares for no file: everything is left to maintain.
 var careless = map[string]string{
 	"frazil.care.half-dead": "false", "frazil.care.dead-files": "false", "frazil.care.levels": "false", "frazil.care.manifests": "false",
-	"write.target-file-size-bytes": "100000",
 }
 
 func orders(version int, more map[string]string) lake.Spec {
 	properties := maps.Clone(careless)
+	properties["write.target-file-size-bytes"] = "100000"
 	maps.Copy(properties, more)
 	return lake.Spec{
 		Name: name, Version: version, Key: []string{"id"}, Properties: properties,
@@ -50,6 +50,13 @@ func orders(version int, more map[string]string) lake.Spec {
 
 func newWorld(t testing.TB, spec lake.Spec, deletes, policy string) *world {
 	t.Helper()
+	w := withoutTable(t, deletes, policy)
+	w.must(w.lake.Create(t.Context(), spec))
+	return w
+}
+
+func withoutTable(t testing.TB, deletes, policy string) *world {
+	t.Helper()
 	parts, err := stack.StartLake()
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +65,6 @@ func newWorld(t testing.TB, spec lake.Spec, deletes, policy string) *world {
 	w := &world{TB: t, parts: parts, part: &kafka.Partition{Source: kafka.MainSource, Topic: "orders"}}
 	w.lake, err = lake.Open(t.Context(), parts.CatalogConfig())
 	w.must(err)
-	w.must(w.lake.Create(t.Context(), spec))
 	w.config, err = stack.Configure(parts.CatalogConfig(), fmt.Sprintf(
 		"routes: [{topics: [orders], format: flat, table: \"main:shop.orders\", deletes: %s}]\nmaintain: {\"*\": %s}", deletes, policy))
 	w.must(err)
