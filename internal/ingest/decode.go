@@ -21,6 +21,7 @@ import (
 // decoded is what records say, as rows of a table.
 type decoded struct {
 	madeFor  *table.Table   // whose schema and properties it was made for
+	route    int            // of the first record
 	batch    *rows.Batch    // nil: there were no records
 	encoding stage.Encoding // of what the batch takes away
 	controls map[envelope.Control]int
@@ -38,8 +39,8 @@ func (d *decoded) fits(head *table.Table) bool {
 		is.CurrentSchema().ID == was.CurrentSchema().ID && is.CurrentSchema().Equals(was.CurrentSchema())
 }
 
-// decodeFor decodes records for a head of the table. Those that cannot be applied are gathered in rejected.
-func (s *share) decodeFor(head *table.Table, records []routed) (*decoded, error) {
+// decodePart decodes records on one core.
+func (s *share) decodePart(head *table.Table, records []routed) (*decoded, error) {
 	d := &decoded{madeFor: head, controls: map[envelope.Control]int{}, leaning: map[int]*kafka.Record{}}
 	decoders := make([]*decoder, len(s.config.Routes))
 	for _, r := range records {
@@ -67,15 +68,22 @@ func (s *share) decodeFor(head *table.Table, records []routed) (*decoded, error)
 
 // admit makes the batch, for so many records, when the first route comes, and refuses a further one that does not go with it.
 func (d *decoded) admit(by *decoder, route, records int) error {
-	switch {
-	case d.batch == nil:
-		d.batch, d.encoding = rows.NewBatch(by.schema), by.encoding
+	if d.batch == nil {
+		d.route, d.batch, d.encoding = route, rows.NewBatch(by.schema), by.encoding
 		d.batch.Reserve(records)
 		d.sharing.reserve(records)
-	case !slices.Equal(d.batch.Schema.Key, by.schema.Key):
+		return nil
+	}
+	return d.agrees(route, by.schema, by.encoding)
+}
+
+// agrees refuses a further route that does not go with those before it.
+func (d *decoded) agrees(route int, schema *rows.Schema, encoding stage.Encoding) error {
+	switch {
+	case !slices.Equal(d.batch.Schema.Key, schema.Key):
 		return fmt.Errorf("routes[%d] gives it another key than the other routes do", route)
-	case by.encoding != d.encoding:
-		return fmt.Errorf("routes[%d] wants %s deletes, the other routes %s", route, by.encoding, d.encoding)
+	case encoding != d.encoding:
+		return fmt.Errorf("routes[%d] wants %s deletes, the other routes %s", route, encoding, d.encoding)
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/frazil/frazil/internal/cluster"
@@ -50,6 +51,8 @@ type Pipeline struct {
 	log    *slog.Logger
 	now    func() time.Time
 	memory *tablefile.Memory // for all tables
+
+	applying atomic.Int32 // deliveries
 
 	mu       sync.Mutex // of what follows; a target has its own
 	catalogs map[string]Catalog
@@ -121,8 +124,9 @@ func (p *Pipeline) Take(ctx context.Context, records []kafka.Record, read ...kaf
 		ranges[*r.Part] = r
 	}
 	var wg sync.WaitGroup
+	cores := p.cores(len(shares))
 	for _, s := range shares {
-		s.read = maps.Clone(ranges)
+		s.read, s.cores = maps.Clone(ranges), cores
 		wg.Go(s.decodeAhead)
 	}
 	wg.Wait()
@@ -143,6 +147,12 @@ func (d *Delivery) Apply(ctx context.Context) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 	}
+	cores := d.pipeline.cores(len(d.shares))
+	for _, s := range d.shares {
+		s.cores = cores
+	}
+	d.pipeline.applying.Add(1)
+	defer d.pipeline.applying.Add(-1)
 	err := d.apply(ctx)
 	if err != nil {
 		for _, s := range d.shares {

@@ -137,17 +137,22 @@ func (s *sharing) reserve(n int) { s.of = make([]*kafka.Partition, 0, n) }
 // note takes in changes of a partition.
 func (s *sharing) note(p *kafka.Partition, changes []rows.Entry) {
 	for _, e := range changes {
-		for int(e.Key) >= len(s.of) {
-			s.of = append(s.of, nil)
-		}
-		switch s.of[e.Key] {
-		case p, counted:
-		case nil:
-			s.of[e.Key] = p
-		default:
-			s.of[e.Key] = counted
-			s.keys++
-		}
+		s.meet(e.Key, p)
+	}
+}
+
+// meet takes in that a partition has a change of a key, or that the key is counted.
+func (s *sharing) meet(key rows.Key, p *kafka.Partition) {
+	for int(key) >= len(s.of) {
+		s.of = append(s.of, nil)
+	}
+	switch was := s.of[key]; {
+	case was == p || was == counted:
+	case was == nil && p != counted:
+		s.of[key] = p
+	default:
+		s.of[key] = counted
+		s.keys++
 	}
 }
 

@@ -24,6 +24,7 @@ type share struct {
 	records []routed
 	read    map[kafka.Partition]kafka.Range // what was read for them, where the deliverer knows
 	ahead   *decoded                        // what was made of all records before the turn of the delivery; nil: nothing, or taken
+	cores   int                             // to decode on
 	claim   *lease.Claim                    // of who reads them; nil: of nobody
 	last    bool                            // the lease is to end with the commit
 

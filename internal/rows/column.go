@@ -14,6 +14,7 @@ import (
 type column interface {
 	reserve(n int) // room for so many more cells
 	append(c *Cell)
+	join(o column)         // adds the cells of a column of the same type
 	data() arrow.ArrayData // of all cells; none may be appended after it
 }
 
