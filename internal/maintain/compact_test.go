@@ -47,6 +47,34 @@ func TestSmallFilesBecomeOneAndDeletesGo(t *testing.T) {
 	}
 }
 
+func TestRowsOfFilesOfManyRowGroupsStayWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	for _, order := range [][]string{nil, {"n desc", "id"}} {
+		spec := orders(3, map[string]string{"write.parquet.row-group-size-bytes": "200"})
+		spec.Sort = order
+		w := newWorld(t, spec, "position", "{compact: {files: 2, dead: 1%}}")
+		var want []string
+		for file := range 2 {
+			var ids []int
+			for id := file*100 + 1; id <= file*100+100; id++ {
+				ids = append(ids, id)
+				if id%30 > 0 && id%77 > 0 {
+					want = append(want, fmt.Sprintf("%d=%d", id, file))
+				}
+			}
+			w.put(file, ids...)
+		}
+		w.put(0, -30, -60, -77, -90, -120, -150, -154, -180)
+		before := w.lineage()
+		w.run()
+		w.wantRows(want...)
+		w.wantFiles(1, 0)
+		if !slices.Equal(w.lineage(), before) {
+			t.Errorf("row lineage: %s, was %s", w.lineage(), before)
+		}
+	}
+}
+
 func TestFewSmallFilesWait(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, orders(2, nil), "position", "{compact: {}}")

@@ -155,27 +155,27 @@ func (w *writer) put(p *pile, files []*state, deleted map[string]locate.Deleted)
 
 // columns reads the columns of a file that is written again. One that lacks values which today's schema requires cannot be written by
 // it.
-func (w *writer) columns(f *state, r *tablefile.FileRows) func(i int) (arrow.Array, error) {
+func (w *writer) columns(f *state, r *tablefile.FileRows) func(i int, from, to int64) (arrow.Array, int64, error) {
 	schema := w.outcome.Batch.Schema.Arrow()
-	read := func(i int) (arrow.Array, error) {
-		out, err := r.Column(w.ctx, i)
+	read := func(i int, from, to int64) (arrow.Array, int64, error) {
+		out, first, err := r.Column(w.ctx, i, from, to)
 		if field := schema.Field(i); err == nil && !field.Nullable && out.NullN() > 0 {
 			err = fmt.Errorf("%s has nulls in the column %s, which is required", f.FilePath(), field.Name)
 		}
 		if err != nil && !f.must {
 			err = &unreadable{f.FilePath(), err}
 		}
-		return out, err
+		return out, first, err
 	}
 	if w.target.Spec.IsUnpartitioned() || int(f.SpecID()) == w.target.Spec.ID() {
 		return read
 	}
 	columns := make([]arrow.Array, len(schema.Fields())) // its rows may go to many partitions
-	return func(i int) (_ arrow.Array, err error) {
+	return func(i int, _, _ int64) (_ arrow.Array, _ int64, err error) {
 		if columns[i] == nil {
-			columns[i], err = read(i)
+			columns[i], _, err = read(i, 0, f.Count())
 		}
-		return columns[i], err
+		return columns[i], 0, err
 	}
 }
 

@@ -2,6 +2,7 @@ package stage
 
 import (
 	"context"
+	"slices"
 	"sort"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -25,8 +26,9 @@ type pile struct {
 type part struct {
 	first, rows int64 // the index of its first row in the pile, and how many there are
 	bytes       int64 // about, of its columns
-	column      func(i int) (arrow.Array, error)
-	differ      func(i int) bool // whether most values of a column are different ones, as far as is known
+	// column is a column's rows from one on to another, at least; first is the first that is there.
+	column func(i int, from, to int64) (rows arrow.Array, first int64, err error)
+	differ func(i int) bool // whether most values of a column are different ones, as far as is known
 }
 
 // pick is a row of a pile. Its id and the sequence number of its last change are locate.NoID where the file's own
@@ -63,12 +65,14 @@ func (p *pile) hold(columns []arrow.Array) {
 	for _, c := range columns {
 		bytes += bufferSize(c.Data())
 	}
-	p.parts = append(p.parts, part{p.rows, n, bytes, func(i int) (arrow.Array, error) { return columns[i], nil }, func(i int) bool { return mostDiffer(columns[i]) }})
+	p.parts = append(p.parts, part{
+		p.rows, n, bytes, func(i int, _, _ int64) (arrow.Array, int64, error) { return columns[i], 0, nil }, func(i int) bool { return mostDiffer(columns[i]) },
+	})
 	p.rows += n
 }
 
 // add puts the rows of a file that are not dead on the pile. The file's columns are read when they are written.
-func (p *pile) add(f locate.File, r *tablefile.FileRows, column func(i int) (arrow.Array, error), dead func(pos int64) bool) {
+func (p *pile) add(f locate.File, r *tablefile.FileRows, column func(i int, from, to int64) (arrow.Array, int64, error), dead func(pos int64) bool) {
 	base := p.rows
 	p.parts = append(p.parts, part{base, f.Count(), r.Bytes(), column, func(i int) bool { return !r.Dictionary(i) }})
 	p.rows += f.Count()
@@ -99,7 +103,7 @@ func (p *pile) whole(i int) (arrow.Array, error) {
 	columns := make([]arrow.Array, len(p.parts))
 	for n, part := range p.parts {
 		var err error
-		if columns[n], err = part.column(i); err != nil {
+		if columns[n], _, err = part.column(i, 0, part.rows); err != nil {
 			return nil, err
 		}
 	}
@@ -155,18 +159,20 @@ func (p *pile) runs(picks []pick) (out []run) {
 
 // take takes some of the picks out of a column.
 func (r run) take(ctx context.Context, i int, from, to int64) (arrow.Array, error) {
-	column, err := r.column(i)
-	if err != nil || r.indices == nil && to-from == r.rows {
+	from, to = from-r.from, to-r.from
+	firstRow, lastRow := from, to-1
+	if r.indices != nil {
+		firstRow, lastRow = slices.Min(r.indices[from:to]), slices.Max(r.indices[from:to])
+	}
+	column, first, err := r.column(i, firstRow, lastRow+1)
+	if err != nil || r.indices == nil && int64(column.Len()) == to-from {
 		return column, err
 	}
-	indices := r.indices
-	if indices == nil {
-		indices = make([]int64, 0, to-from)
-		for n := from; n < to; n++ {
-			indices = append(indices, n-r.from)
+	indices := make([]int64, to-from)
+	for n := range indices {
+		if indices[n] = from + int64(n) - first; r.indices != nil {
+			indices[n] = r.indices[from+int64(n)] - first
 		}
-	} else {
-		indices = indices[from-r.from : to-r.from]
 	}
 	return compute.TakeArray(ctx, column, array.NewInt64Data(array.NewData(arrow.PrimitiveTypes.Int64, len(indices),
 		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(indices))}, nil, 0, 0)))

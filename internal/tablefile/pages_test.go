@@ -56,7 +56,7 @@ func TestCellsByPageAreThoseOfTheWholeFile(t *testing.T) {
 			at := array.NewInt64Builder(memory.DefaultAllocator)
 			at.AppendValues(positions, nil)
 			indices := at.NewArray()
-			for i, column := range columns(t, whole, s) {
+			for i, column := range columns(t, whole, s, f.Count()) {
 				want, err := compute.TakeArray(t.Context(), column, indices)
 				if err != nil {
 					t.Fatal(err)

@@ -85,7 +85,7 @@ func (r *FileRows) lineage(ctx context.Context, id int) (*array.Int64, error) {
 	if i < 0 {
 		return nil, nil
 	}
-	column, err := r.decode(ctx, i)
+	column, _, err := r.decode(ctx, i, 0, int64(r.count))
 	if err != nil {
 		return nil, err
 	}
@@ -98,38 +98,47 @@ func (r *FileRows) find(id int) int {
 	return slices.IndexFunc(r.have, func(f arrow.Field) bool { return rows.FieldID(f) == id })
 }
 
-// Column decodes the column of the schema's i-th field, in its shape.
-func (r *FileRows) Column(ctx context.Context, i int) (arrow.Array, error) {
-	out, err := r.column(ctx, r.want[i])
+// Column decodes the column of the schema's i-th field, in its shape: the row groups that have some of the rows. first is the position of
+// its first row.
+func (r *FileRows) Column(ctx context.Context, i int, from, to int64) (column arrow.Array, first int64, err error) {
+	column, first, err = r.column(ctx, r.want[i], from, to)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: column %s: %w", r.path, r.want[i].Name, err)
+		return nil, 0, fmt.Errorf("read %s: column %s: %w", r.path, r.want[i].Name, err)
 	}
-	return out, nil
+	return column, first, nil
 }
 
-func (r *FileRows) column(ctx context.Context, want arrow.Field) (arrow.Array, error) {
+func (r *FileRows) column(ctx context.Context, want arrow.Field, from, to int64) (column arrow.Array, first int64, err error) {
 	i := r.find(rows.FieldID(want))
 	if i < 0 {
-		return r.shaper.absent(want, r.count), nil
+		return r.shaper.absent(want, int(to-from)), from, nil
 	}
-	column, err := r.decode(ctx, i)
-	if err != nil {
-		return nil, err
+	if column, first, err = r.decode(ctx, i, from, to); err != nil {
+		return nil, 0, err
 	}
-	return r.shaper.shape(column, r.have[i], want)
+	column, err = r.shaper.shape(column, r.have[i], want)
+	return column, first, err
 }
 
-// decode is a column of the file as one array.
-func (r *FileRows) decode(ctx context.Context, i int) (arrow.Array, error) {
-	groups := make([]int, r.reader.ParquetReader().NumRowGroups())
-	for g := range groups {
-		groups[g] = g
+// decode is a column of the row groups that have some of the rows, as one array, with the position of its first row.
+func (r *FileRows) decode(ctx context.Context, i int, from, to int64) (column arrow.Array, first int64, err error) {
+	var groups []int
+	var at int64
+	for n, g := range r.reader.ParquetReader().MetaData().RowGroups {
+		if at+g.NumRows > from && at < to {
+			if len(groups) == 0 {
+				first = at
+			}
+			groups = append(groups, n)
+		}
+		at += g.NumRows
 	}
 	table, err := r.reader.ReadRowGroups(ctx, appendLeaves(nil, r.reader.Manifest.Fields[i]), groups)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return joinedChunks(table.Column(0).Data())
+	column, err = joinedChunks(table.Column(0).Data())
+	return column, first, err
 }
 
 // Dictionary reports whether the file has a dictionary of the values of the schema's i-th field.

@@ -71,10 +71,10 @@ func written(t *testing.T, s *arrow.Schema, list ...string) (page, tablefile.Fil
 	return buf.Bytes(), tablefile.File{DataFile: b.Build(), Sequence: 1}
 }
 
-func columns(t *testing.T, r *tablefile.FileRows, s *arrow.Schema) (out []arrow.Array) {
+func columns(t *testing.T, r *tablefile.FileRows, s *arrow.Schema, n int64) (out []arrow.Array) {
 	t.Helper()
 	for i := range s.Fields() {
-		c, err := r.Column(t.Context(), i)
+		c, _, err := r.Column(t.Context(), i, 0, n)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +90,7 @@ func read(t *testing.T, p page, f tablefile.File, s *arrow.Schema, defaults tabl
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(array.NewRecordBatch(s, columns(t, r, s), f.Count()))
+	text, err := json.Marshal(array.NewRecordBatch(s, columns(t, r, s, f.Count()), f.Count()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +134,25 @@ var after = []string{
 	`{"addr":{"land":"GB","town":"Bath","zip":7},"id":1,"kind":null,"price_list":[{"key":"a","value":{"euro":"1.5","usd":null}},{"key":"b","value":null}],"tags":[1,null,3]}`,
 	`{"addr":null,"id":2,"kind":null,"price_list":null,"tags":null}`,
 	`{"addr":{"land":"GB","town":null,"zip":null},"id":3,"kind":null,"price_list":[],"tags":[]}`,
+}
+
+func TestOfAColumnTheRowGroupsWithTheWantedRowsAreRead(t *testing.T) {
+	t.Parallel()
+	s := arrowOf(t, schema(t, `[{"id": 1, "name": "id", "type": "int", "required": true}]`))
+	p, f := written(t, s, `{"id": 0}`, `{"id": 1}`, `{"id": 2}`, `{"id": 3}`, `{"id": 4}`) // two in each
+	r, err := tablefile.Rows(t.Context(), p, f, s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		from, to, first int64
+		want            string
+	}{{0, 5, 0, "[0 1 2 3 4]"}, {2, 4, 2, "[2 3]"}, {1, 3, 0, "[0 1 2 3]"}, {3, 4, 2, "[2 3]"}, {4, 5, 4, "[4]"}} {
+		column, first, err := r.Column(t.Context(), 0, c.from, c.to)
+		if err != nil || first != c.first || column.String() != c.want {
+			t.Errorf("rows %d to %d: %v from %d on, %v; want %s from %d on", c.from, c.to, column, first, err, c.want, c.first)
+		}
+	}
 }
 
 func TestRowsHaveTheShapeOfTodaysSchema(t *testing.T) {
