@@ -81,9 +81,7 @@ func (w world) attempt(head *table.Table, offset int64) *commit.Attempt {
 	o := &resolve.Outcome{Batch: b, Write: []resolve.Row{{Index: 0, ID: locate.NoID}}, Found: &locate.Found{}}
 	files, err := stage.Write(w.Context(), w, live, o, stage.Position, target)
 	w.must(err)
-	spans := ledger.Spans{}
-	spans.Add(&kafka.Record{Part: &kafka.Partition{Source: kafka.MainSource, Topic: "t"}, Offset: offset})
-	move, err := l.Advance(spans)
+	move, err := l.Advance(ledger.Spans{{Source: kafka.MainSource, Topic: "t"}: {From: offset, Next: offset + 1}})
 	w.must(err)
 	a, err := commit.New(base, files, move, time.UnixMilli(1_700_000_000_000))
 	w.must(err)

@@ -55,12 +55,12 @@ func (b *branch) deliver(n int32, from, next int64) error {
 	spans := ledger.Spans{}
 	for o := from; o < next; o++ {
 		r := &kafka.Record{Part: part("a", n), Offset: o, Time: 1000 + o}
-		applied, err := l.Check(r)
+		applied, err := check(l, r)
 		if err != nil {
 			return err
 		}
 		if !applied {
-			spans.Add(r)
+			add(spans, r)
 		}
 	}
 	m, err := l.Advance(spans)
@@ -168,7 +168,7 @@ func TestARollbackBeforeTheFirstDeliveryLosesAll(t *testing.T) {
 		t.Error("there is more to accept")
 	}
 	l := b.held()
-	if applied, err := l.Check(&kafka.Record{Part: part("a", 0), Offset: 9, Time: 4000}); !applied || err != nil {
+	if applied, err := check(l, &kafka.Record{Part: part("a", 0), Offset: 9, Time: 4000}); !applied || err != nil {
 		t.Errorf("a late redelivery of what was given up: applied %v, %v", applied, err)
 	}
 }
@@ -222,7 +222,7 @@ func TestSetMovesAPartitionAndForgetsTheCluster(t *testing.T) {
 	b.carry(m)
 	b.want(map[int32]ledger.Mark{0: {Next: 3, Lost: ledger.Lost{To: 10}}, 1: {Next: 10}, 2: {Next: 7}})
 	for _, r := range []*kafka.Record{{Part: part("a", 2), Offset: 6, Time: 4999}, {Part: part("a", 0), Offset: 2, Time: 1}} {
-		if applied, err := b.held().Check(r); !applied || err != nil {
+		if applied, err := check(b.held(), r); !applied || err != nil {
 			t.Errorf("%s: applied %v, %v", r.Ref(), applied, err)
 		}
 	}

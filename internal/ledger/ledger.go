@@ -93,19 +93,8 @@ func (l *Ledger) Mark(p *kafka.Partition) (m Mark, ok bool) {
 	return m, ok
 }
 
-// Check reports whether a record is in the table. One that lies below the ledger and yet is newer than everything
-// the ledger has seen of its partition is no redelivery but the record of a topic made anew: an error, since
-// to skip it would lose it (rule 17). So is a record of another cluster than the ledger's: its offsets mean other records.
-func (l *Ledger) Check(r *kafka.Record) (applied bool, err error) {
-	m, err := l.MarkFor(r)
-	if err != nil {
-		return false, err
-	}
-	return m.Check(r)
-}
-
-// MarkFor is the mark of a record's partition, for all records of it: how far it is applied, if anything of it ever was. It
-// refuses another cluster, as Check does.
+// MarkFor is the mark of a record's partition, for all records of it; the zero Mark if nothing of it was ever applied. It refuses
+// a record of another cluster than the ledger's: its offsets mean other records.
 func (l *Ledger) MarkFor(r *kafka.Record) (Mark, error) {
 	t := l.topics[property(r.Part.Source, r.Part.Topic)]
 	if t == nil {
@@ -119,7 +108,9 @@ func (l *Ledger) MarkFor(r *kafka.Record) (Mark, error) {
 	return t.Marks[r.Part.Number], nil
 }
 
-// Check is the Ledger's for records of the mark's partition: of one cluster.
+// Check reports whether a record of the mark's partition is in the table. One that lies below the mark and yet is newer than
+// everything that the ledger has seen of its partition is no redelivery but the record of a topic made anew: an error, since
+// to skip it would lose it (rule 17).
 func (m Mark) Check(r *kafka.Record) (applied bool, err error) {
 	if r.Offset < m.Next && r.Time > m.Time {
 		return false, fmt.Errorf("%s: the table's ledger expects offset %d next, but this record is newer than all that it has seen; "+

@@ -19,13 +19,6 @@ type Span struct {
 // Spans are the records of one delivery, by partition.
 type Spans map[kafka.Partition]Span
 
-// Add counts a record in.
-func (s Spans) Add(r *kafka.Record) {
-	span := s[*r.Part]
-	span.Add(r)
-	s[*r.Part] = span
-}
-
 // Put sets the span of a partition, unless there is none.
 func (s Spans) Put(p *kafka.Partition, span Span) {
 	if span != (Span{}) {
