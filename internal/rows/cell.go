@@ -1,9 +1,6 @@
 package rows
 
-import (
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
-)
+import "github.com/apache/arrow-go/v18/arrow/decimal128"
 
 // Cell is one typed value on its way into a column. The column's type says which field counts: Int for boolean (0, 1),
 // int, long, date (days), time (microseconds) and timestamps (microseconds, or nanoseconds), Float for float and double,
@@ -45,14 +42,4 @@ func (c *Cell) Add() *Cell {
 		c.Children = append(c.Children, Cell{})
 	}
 	return &c.Children[n]
-}
-
-// Repeat is an array of type t (Schema.Arrow) with a cell n times.
-func Repeat(t arrow.DataType, c *Cell, n int) arrow.Array {
-	column := newColumn(t)
-	column.reserve(n)
-	for range n {
-		column.append(c)
-	}
-	return makeArray(column)
 }

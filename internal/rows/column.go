@@ -20,6 +20,16 @@ type column interface {
 
 func makeArray(c column) arrow.Array { return array.MakeFromData(c.data()) }
 
+// Repeat is an array of type t (Schema.Arrow) with a cell n times.
+func Repeat(t arrow.DataType, c *Cell, n int) arrow.Array {
+	column := newColumn(t)
+	column.reserve(n)
+	for range n {
+		column.append(c)
+	}
+	return makeArray(column)
+}
+
 // newColumn is an empty column of one of arrowType's types.
 func newColumn(t arrow.DataType) column {
 	switch t := t.(type) {

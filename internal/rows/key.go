@@ -101,29 +101,24 @@ func (k *Keys) grow() {
 	}
 }
 
-// Find looks a key up without adding it.
-func (k *Keys) Find(p *Parts) (Key, bool) {
-	found := k.slots[k.search(p.key, hashKey(p.key))].after
-	return found - 1, found > 0
-}
-
 // whole is a key as Parts has it.
 func (k *Keys) whole(id Key) []byte {
-	from, i := uint32(0), int(id)*k.columns
-	if i > 0 {
-		from = k.ends[i-1]
-	}
-	return k.text[from:k.ends[i+k.columns-1]]
+	first := int(id) * k.columns
+	return k.text[k.begin(first):k.ends[first+k.columns-1]]
 }
 
 // Part is the key's value in the given column of the key.
 func (k *Keys) Part(id Key, column int) []byte {
 	i := int(id)*k.columns + column
-	from := uint32(0)
-	if i > 0 {
-		from = k.ends[i-1]
+	return k.text[k.begin(i)+partLength : k.ends[i]]
+}
+
+// begin is where the i-th part of all begins in text.
+func (k *Keys) begin(i int) uint32 {
+	if i == 0 {
+		return 0
 	}
-	return k.text[from+partLength : k.ends[i]]
+	return k.ends[i-1]
 }
 
 // Parts builds one key, column by column, in a buffer that is used again.
