@@ -1,7 +1,6 @@
 package coerce
 
 import (
-	"bytes"
 	"errors"
 	"slices"
 
@@ -27,12 +26,9 @@ var errNoKey = errors.New("is in the key and has no value")
 
 // sameKey refuses a record whose key names another row than its value does (rule 2). Columns that the record's key does
 // not have are not compared. A scalar is, unless null values do not delete: then it may be there for partitioning only.
-func (t *Table) sameKey(key, row wire.Value) error {
+func (t *Table) sameKey(key wire.Value) error {
 	for n, i := range t.schema.Key {
 		v := t.keyPart(key, n)
-		if writtenAlike(v, t.member(row, i)) {
-			continue
-		}
 		scalar := key.Kind() != wire.Object && key.Kind() != wire.Array
 		if v.Kind() == wire.Absent || scalar && t.rules.NullValue != config.Delete {
 			continue
@@ -50,11 +46,6 @@ func (t *Table) sameKey(key, row wire.Value) error {
 		}
 	}
 	return nil
-}
-
-// writtenAlike reports whether two values of a column need not be read to be known as the same.
-func writtenAlike(a, b wire.Value) bool {
-	return a.Kind() > wire.Null && a.Kind() == b.Kind() && a.Type() == b.Type() && bytes.Equal(a.Raw(), b.Raw())
 }
 
 // samePart reports whether the only part in t.before is the n-th of the row's key.

@@ -139,7 +139,7 @@ func (t *Table) Add(b *rows.Batch, c change.Change) error {
 	if err := t.rowKey(); err != nil {
 		return err
 	}
-	if err := t.sameKey(c.Key(), c.Row()); err != nil {
+	if err := t.sameKey(c.Key()); err != nil {
 		return err
 	}
 	moved, err := t.beforeKey(c.Before())
