@@ -52,16 +52,16 @@ type Fault struct {
 	Skip int   `yaml:"-"` // so many such requests before it are answered as they should
 }
 
-// Points are those of a delivery, Cleaning those of who cleans up as well, Kinds are all of them.
+// Points are those of a delivery, Kinds are all of them.
 var (
-	Cleaning = []Point{Listing, Removal}
-	Points   = []Point{Data, Deletes, Manifest, List, Commit, Reload, DeadLetter}
-	Kinds    = []Kind{Refused, Unavailable, Throttled, Late, Then504, ThenReset, Hang, ThenHang, Kill, ThenKill}
+	Points = []Point{Data, Deletes, Manifest, List, Commit, Reload, DeadLetter}
+	Kinds  = []Kind{Refused, Unavailable, Throttled, Late, Then504, ThenReset, Hang, ThenHang, Kill, ThenKill}
 )
 
 // Check refuses faults that do not exist.
 func (f Fault) Check() error {
-	if !slices.Contains(Points, f.At) && !slices.Contains(Cleaning, f.At) || !slices.Contains(Kinds, f.Kind) || f.Kind == Late && f.At != Commit {
+	known := slices.Contains(Points, f.At) || f.At == Listing || f.At == Removal
+	if !known || !slices.Contains(Kinds, f.Kind) || f.Kind == Late && f.At != Commit {
 		return fmt.Errorf("a fault at %s of kind %s does not exist", f.At, f.Kind)
 	}
 	return nil

@@ -59,22 +59,3 @@ func (b *binary) Kill() {
 	b.Close()
 	b.line.Cut()
 }
-
-// Kills are trials in which a process ends when a request of its has arrived.
-func Kills() (all []*Trial) {
-	for _, at := range fault.Points {
-		for i, after := range []string{NewProcess, OtherSlices, TwoAtOnce} {
-			kinds := []fault.Kind{fault.Kill, fault.ThenKill}
-			if at != fault.Commit { // of which both matter
-				kinds = kinds[i%2:][:1]
-			}
-			for _, kind := range kinds {
-				all = append(all, New(len(all), []fault.Fault{{At: at, Kind: kind}}, after))
-			}
-		}
-	}
-	for _, commit := range []fault.Kind{fault.ThenReset, fault.Unavailable} {
-		all = append(all, New(len(all), []fault.Fault{{At: fault.Commit, Kind: commit}, {At: fault.Reload, Kind: fault.Kill}}, NewProcess))
-	}
-	return all
-}

@@ -1,7 +1,6 @@
 package trial
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,14 +9,6 @@ import (
 	"github.com/frazil/frazil/internal/local/stack"
 	"golang.org/x/sync/errgroup"
 )
-
-// Process is what applies records: a function, or a drain.
-type Process interface {
-	// Deliver has some records applied, and meets faults on the way: fault.ErrKilled where one of them ends the process, a *fault.Unmet
-	// where there was no such request.
-	Deliver(ctx context.Context, steps []Step, faults ...fault.Fault) error
-	Kill()
-}
 
 // Afters are all who may deliver again.
 var Afters = []string{SameProcess, NewProcess, OtherSlices, TwoAtOnce}
@@ -63,18 +54,37 @@ func Matrix(kills bool) (all []*Trial) {
 	return all
 }
 
+// Kills are trials in which a process ends when a request of its has arrived.
+func Kills() (all []*Trial) {
+	for _, at := range fault.Points {
+		for i, after := range []string{NewProcess, OtherSlices, TwoAtOnce} {
+			kinds := []fault.Kind{fault.Kill, fault.ThenKill}
+			if at != fault.Commit { // of which both matter
+				kinds = kinds[i%2:][:1]
+			}
+			for _, kind := range kinds {
+				all = append(all, New(len(all), []fault.Fault{{At: at, Kind: kind}}, after))
+			}
+		}
+	}
+	for _, commit := range []fault.Kind{fault.ThenReset, fault.Unavailable} {
+		all = append(all, New(len(all), []fault.Fault{{At: fault.Commit, Kind: commit}, {At: fault.Reload, Kind: fault.Kill}}, NewProcess))
+	}
+	return all
+}
+
 // New is trial n of a script: the number chooses what the trials take turns in.
 func New(n int, script []fault.Fault, after string) *Trial {
-	t := &Trial{Script: script, After: after, Deletes: []string{"position", "equality", "rewrite", "auto"}[n%4], Version: 2 + n/4%2, care: n / 8 % len(Cares), produced: map[int32]int64{}}
-	if script[0].At == fault.Deletes && t.Deletes != "equality" { // the others need not write any
-		t.Deletes = "position"
+	t := &Trial{Script: script, After: after, deletes: []string{"position", "equality", "rewrite", "auto"}[n%4], version: 2 + n/4%2, care: n / 8 % len(Cares), produced: map[int32]int64{}}
+	if script[0].At == fault.Deletes && t.deletes != "equality" { // the others need not write any
+		t.deletes = "position"
 	}
 	return t
 }
 
 // at has a trial played by a catalog and store of a profile.
 func (t *Trial) at(p stack.Profile) *Trial {
-	t.profile, t.Version = p, min(t.Version, p.Newest)
+	t.profile, t.version = p, min(t.version, p.Newest)
 	return t
 }
 
@@ -94,113 +104,4 @@ func Play(atOnce int, all []*Trial, run func(*Trial) error) error {
 	}
 	_ = g.Wait() // the errors are in errs
 	return errors.Join(errs...)
-}
-
-// Run plays the trial with the processes that start makes.
-func (t *Trial) Run(ctx context.Context, start func(context.Context) (Process, error)) error {
-	if err := t.open(ctx); err != nil {
-		return err
-	}
-	defer t.Parts.Close()
-	warm, err := start(ctx)
-	if err != nil {
-		return err
-	}
-	defer warm.Kill()
-	if t.Script[0].At != fault.Reload { // which is what a process does first
-		if err := t.applied(ctx, warm, first); err != nil {
-			return fmt.Errorf("before the fault: %w", err)
-		}
-	}
-	if err := t.meet(ctx, warm); err != nil {
-		return fmt.Errorf("with the fault: %w", err)
-	}
-	if err := t.again(ctx, warm, start); err != nil {
-		return fmt.Errorf("delivered again: %w", err)
-	}
-	if err := t.check(ctx, first, second); err != nil {
-		return fmt.Errorf("delivered again: %w", err)
-	}
-	last, err := start(ctx)
-	if err != nil {
-		return err
-	}
-	defer last.Kill()
-	if err := t.applied(ctx, last, third); err != nil {
-		return fmt.Errorf("afterwards: %w", err)
-	}
-	return t.check(ctx, first, second, third)
-}
-
-// meet delivers the second chapter to the fault. Whatever comes of it: all of it is in, or nothing; and all of it when no
-// error says otherwise.
-func (t *Trial) meet(ctx context.Context, p Process) error {
-	chapters := [][]Step{second}
-	if t.Script[0].At == fault.Reload {
-		chapters = [][]Step{first, second}
-	}
-	err := p.Deliver(ctx, slices.Concat(chapters...), t.Script...)
-	var unmet *fault.Unmet
-	if errors.As(err, &unmet) {
-		return unmet
-	}
-	got, readErr := t.rows(ctx)
-	if readErr != nil {
-		return readErr
-	}
-	if t.Batches { // without an error, too: what the time does not suffice for is left
-		return t.inParts(ctx, got)
-	}
-	before, after := tableAfter(first), tableAfter(first, second)
-	if len(chapters) == 2 {
-		before = tableAfter()
-	}
-	if !slices.Equal(got, after) && (err == nil || !slices.Equal(got, before)) {
-		return fmt.Errorf("the table has %q; the invocation said: %w", got, err)
-	}
-	return nil
-}
-
-// inParts checks that rows are those that the ledger speaks of.
-func (t *Trial) inParts(ctx context.Context, rows []string) error {
-	report, err := t.auditor.Audit(ctx)
-	if err != nil {
-		return err
-	}
-	if want := tableAt(report.Ledger); !slices.Equal(rows, want) || len(report.Faults) > 0 {
-		return fmt.Errorf("the table has %q, and by its ledger %v it should have %q; %q", rows, report.Ledger, want, report.Faults)
-	}
-	return nil
-}
-
-// again delivers everything again, as Lambda does until it has succeeded.
-func (t *Trial) again(ctx context.Context, warm Process, start func(context.Context) (Process, error)) error {
-	all := slices.Concat(first, second)
-	if t.After == SameProcess {
-		return t.applied(ctx, warm, all)
-	}
-	p, err := start(ctx)
-	if err != nil {
-		return err
-	}
-	defer p.Kill()
-	if t.profile.Name == "s3tables" { // which cares for its files on its own
-		if err := t.lake.Compact(ctx, "shop.orders"); err != nil {
-			return err
-		}
-	}
-	switch t.After {
-	case OtherSlices:
-		return errors.Join(t.applied(ctx, p, all[:4]), t.applied(ctx, p, all[2:7]), t.applied(ctx, p, all[5:]))
-	case TwoAtOnce:
-		other, err := start(ctx)
-		if err != nil {
-			return err
-		}
-		defer other.Kill()
-		var g errgroup.Group
-		g.Go(func() error { return t.applied(ctx, other, all) })
-		return errors.Join(t.applied(ctx, p, all), g.Wait())
-	}
-	return t.applied(ctx, p, all)
 }

@@ -22,11 +22,11 @@ import (
 // Trial is one fault with what follows it, in a world of its own.
 type Trial struct {
 	Script  []fault.Fault
-	After   string // who delivers again
-	Deletes string
-	Version int
+	After   string        // who delivers again
 	Kafka   bool          // there is a broker, with a topic orders of two partitions, which Produce fills
 	Batches bool          // a delivery may come to be applied in parts, each of which is whole
+	deletes string        // of the route
+	version int           // of the table's format
 	care    int           // index of Cares
 	profile stack.Profile // of the parts; the zero one is strict
 
@@ -50,7 +50,7 @@ var Cares = []map[string]string{
 }
 
 func (t *Trial) String() string {
-	return fmt.Sprintf("%v, then %s (%s deletes, format version %d, care %d) %s", t.Script, t.After, t.Deletes, t.Version, t.care, t.profile.Name)
+	return fmt.Sprintf("%v, then %s (%s deletes, format version %d, care %d) %s", t.Script, t.After, t.deletes, t.version, t.care, t.profile.Name)
 }
 
 // waits is 1 for a trial that waits for a deadline.
@@ -97,7 +97,7 @@ func (t *Trial) open(ctx context.Context) (err error) {
 	t.auditor = audit.New(t.lake, t.Parts.Objects, "shop.orders")
 	spec := lake.Spec{
 		Name: "shop.orders", Columns: []lake.Column{{Name: "id", Type: "long", Required: true}, {Name: "n", Type: "int"}}, Key: []string{"id"},
-		Version: t.Version, Properties: Cares[t.care],
+		Version: t.version, Properties: Cares[t.care],
 	}
 	if t.Script[0].At == fault.Deletes { // else a file of few rows would be written again, without delete files
 		spec.Properties = map[string]string{"frazil.care.half-dead": "false", "frazil.care.dead-files": "false"}
@@ -109,7 +109,7 @@ func (t *Trial) open(ctx context.Context) (err error) {
 func (t *Trial) document() []string {
 	out := []string{
 		`dead_letter: "s3://frazil/dead"`,
-		fmt.Sprintf(`routes: [{table: "main:shop.orders", topics: [orders], format: debezium, deletes: %s}]`, t.Deletes),
+		fmt.Sprintf(`routes: [{table: "main:shop.orders", topics: [orders], format: debezium, deletes: %s}]`, t.deletes),
 	}
 	if t.Kafka {
 		out = append(out, fmt.Sprintf("sources: {main: {brokers: [%q]}}", t.Parts.Kafka))
@@ -138,11 +138,6 @@ func (t *Trial) Produce(ctx context.Context, steps []Step) error {
 }
 
 func (t *Trial) rows(ctx context.Context) ([]string, error) { return t.lake.Lines(ctx, "shop.orders") }
-
-// applied delivers records without a fault, which has to succeed.
-func (t *Trial) applied(ctx context.Context, p Process, steps []Step) error {
-	return p.Deliver(ctx, steps)
-}
 
 // check compares the world with what it has to be after some chapters.
 func (t *Trial) check(ctx context.Context, chapters ...[]Step) error {
