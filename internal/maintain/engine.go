@@ -23,7 +23,6 @@ const engineNote = "frazil.engine"
 type note struct {
 	Token string `json:"token"`
 	Query string `json:"query,omitempty"`
-	Since int64  `json:"since"` // milliseconds since 1970
 	Done  bool   `json:"done,omitempty"`
 }
 
@@ -83,7 +82,7 @@ func (k *keeper) delegate(ctx context.Context, l *limits, t *tally) error {
 	if err := k.look(ctx); err != nil || k.noted().pending() {
 		return err
 	}
-	n := note{Token: k.token(), Since: k.Now().UnixMilli()}
+	n := note{Token: k.token()}
 	if err := k.write(ctx, n); err != nil {
 		return err
 	}
