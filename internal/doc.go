@@ -93,7 +93,7 @@ One delivery flows down one line; imports go downwards only. Package ingest alon
 	                           ├─> commit              files and ledger to one snapshot
 	                           └─> warehouse           catalogs and the object store
 
-	functions/maintain ─> maintain ─> locate, stage, commit, warehouse: what is written again, and what goes; athena: what is too much
+	functions/maintain ─> maintain ─> locate, stage, commit, warehouse: what is written again, and what goes; athena: what is too much for a run
 
 # Packages
 
@@ -174,6 +174,7 @@ to write the row, the row is written.
 	upkeep of tables                    maintain: measure.go what is wrong, choose.go what is done about it; stage/compact.go,
 	                                    engine.go for who else does it
 	redrive                             functions/<name> on ingest
-	a fault for tests                   local/fault, of wrong answers of local/catalog and local/objects; never hooks in production code
+	a fault for tests                   local/fault, of wrong answers of local/catalog and local/objects; never hooks in production code.
+	                                    local/trial plays all of them
 */
 package internal

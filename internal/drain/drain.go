@@ -36,7 +36,7 @@ const (
 
 // Drain drains topics into their tables. It runs once at a time.
 type Drain struct {
-	// Follows: one run follows the other, and what this process has begun to drain is left to it in between.
+	// Follows says that there will be another run soon: others leave to this process what it drains, between its runs too.
 	Follows bool
 
 	config   *config.Config

@@ -17,7 +17,7 @@ import (
 	"github.com/frazil/frazil/internal/local/catalog"
 )
 
-// leases are the lasting ones of a table.
+// leases are the names of a table's leases, also of those that are over.
 func (w *world) leases(table string) (names []string) {
 	w.Helper()
 	t, err := w.lake.Load(w.Context(), table)

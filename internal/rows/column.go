@@ -10,7 +10,7 @@ import (
 )
 
 // column gathers cells of one type, as Arrow lays them out. Each cell of a delivery goes through one, which is why they are
-// not Arrow's builders: a cell costs those several checks and calls, and rooms of the next power of two.
+// not Arrow's builders: those make several checks and calls for a cell, and hold up to twice the room that the cells take.
 type column interface {
 	reserve(n int) // room for so many more cells
 	append(c *Cell)

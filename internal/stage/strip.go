@@ -26,7 +26,7 @@ func storedField(f arrow.Field) (arrow.Field, bool) {
 	return f, true
 }
 
-// stripped is a column as the field is that is stored of it.
+// stripped is what is stored of a column, which is of type to.
 func stripped(a arrow.Array, to arrow.DataType) arrow.Array {
 	t, ok := to.(*arrow.StructType)
 	if !ok || arrow.TypeEqual(a.DataType(), to) {
