@@ -1,6 +1,7 @@
 package rows
 
 import (
+	"iter"
 	"math/bits"
 	"slices"
 )
@@ -43,7 +44,7 @@ func (b *Batch) joinKept(o *Batch) {
 }
 
 // all yields the rows of a set.
-func (s set) all() func(yield func(int) bool) {
+func (s set) all() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for i, word := range s {
 			for ; word != 0; word &= word - 1 {
