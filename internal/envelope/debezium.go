@@ -16,8 +16,7 @@ func debezium(m message) (change.Change, Control, error) {
 	if m.value.Kind() != wire.Object {
 		return change.Change{}, "", fmt.Errorf("the value is no envelope but of kind %v", m.value.Kind())
 	}
-	parts := partsOf(m.value)
-	op, err := opLetter(parts.op)
+	op, err := opLetter(m.value.Field("op"))
 	if err != nil {
 		return change.Change{}, "", err
 	}
@@ -31,42 +30,25 @@ func debezium(m message) (change.Change, Control, error) {
 		return change.Truncate(), "", nil
 	}
 	// Cassandra's connector has the same letters for other things: its r deletes a range.
-	if string(parts.source.Field("connector").Text()) == "cassandra" {
+	source := m.value.Field("source")
+	if string(source.Field("connector").Text()) == "cassandra" {
 		return change.Change{}, "", errors.New("events of Debezium's connector for Cassandra are not read")
 	}
-	c, err := debeziumRow(op, parts, m.key)
+	c, err := debeziumRow(op, m)
 	if err == nil {
 		c, err = withOtherKey(c, m)
 	}
-	return c.WithTime(integer(parts.source.Field("ts_ms").Text())), "", err
+	return c.WithTime(integer(source.Field("ts_ms").Text())), "", err
 }
 
-// envelopeParts are the members of an envelope that say something of the row.
-type envelopeParts struct{ before, after, source, op wire.Value }
-
-func partsOf(envelope wire.Value) (p envelopeParts) {
-	for name, v := range envelope.Members() {
-		switch string(name) {
-		case "before":
-			p.before = v
-		case "after":
-			p.after = v
-		case "source":
-			p.source = v
-		case "op":
-			p.op = v
-		}
-	}
-	return p
-}
-
-func debeziumRow(op byte, p envelopeParts, key wire.Value) (change.Change, error) {
-	row := p.after.Kind() == wire.Object
+func debeziumRow(op byte, m message) (change.Change, error) {
+	before, after := m.value.Field("before"), m.value.Field("after")
+	row := after.Kind() == wire.Object
 	if op == 'd' {
 		if row {
 			return change.Change{}, errors.New(`op "d" with a row after it`)
 		}
-		return withBefore(change.Delete().WithKey(key), p.before), nil
+		return withBefore(change.Delete().WithKey(m.key), before), nil
 	}
 	switch {
 	case op != 'c' && op != 'r' && op != 'u':
@@ -74,9 +56,9 @@ func debeziumRow(op byte, p envelopeParts, key wire.Value) (change.Change, error
 	case !row:
 		return change.Change{}, fmt.Errorf("op %q without a row after it", []byte{op})
 	case op == 'u':
-		return withBefore(change.Upsert(p.after).WithKey(key), p.before), nil
+		return withBefore(change.Upsert(after).WithKey(m.key), before), nil
 	}
-	return change.Insert(p.after).WithKey(key), nil
+	return change.Insert(after).WithKey(m.key), nil
 }
 
 // withBefore adds the image before, if there is one.
