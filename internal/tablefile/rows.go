@@ -123,13 +123,13 @@ func (r *FileRows) column(ctx context.Context, want arrow.Field, from, to int64)
 // decode is a column of the row groups that have some of the rows, as one array, with the position of its first row.
 func (r *FileRows) decode(ctx context.Context, i int, from, to int64) (column arrow.Array, first int64, err error) {
 	var groups []int
-	var at int64
+	var at, count int64
 	for n, g := range r.reader.ParquetReader().MetaData().RowGroups {
 		if at+g.NumRows > from && at < to {
 			if len(groups) == 0 {
 				first = at
 			}
-			groups = append(groups, n)
+			groups, count = append(groups, n), count+g.NumRows
 		}
 		at += g.NumRows
 	}
@@ -138,6 +138,9 @@ func (r *FileRows) decode(ctx context.Context, i int, from, to int64) (column ar
 		return nil, 0, err
 	}
 	column, err = joinedChunks(table.Column(0).Data())
+	if err == nil && int64(column.Len()) != count {
+		err = fmt.Errorf("its pages have %d rows, but %d in the footer", column.Len(), count)
+	}
 	return column, first, err
 }
 

@@ -3,6 +3,7 @@ package tablefile_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/rows"
@@ -221,4 +223,46 @@ func unmarked(f arrow.Field) arrow.Field {
 		f.Type = arrow.MapOfFields(unmarked(t.KeyField()), unmarked(t.ItemField()))
 	}
 	return f
+}
+
+// A file whose footer promises more rows than its pages have is refused: what stood at a position would be guessed.
+func TestRowsThatThePagesDoNotHaveAreNoRows(t *testing.T) {
+	t.Parallel()
+	s := arrowOf(t, schema(t, then))
+	for _, rows := range []int64{3, 2000} {
+		p, _ := written(t, s, `{"id":0}`, `{"id":1}`)
+		p, f := promising(t, p, rows)
+		r, err := tablefile.Rows(t.Context(), p, f, s, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, column := range s.Fields() {
+			if a, _, err := r.Column(t.Context(), i, 0, rows); err == nil {
+				t.Errorf("%s, of a promised %d: got %d rows", column.Name, rows, a.Len())
+			}
+		}
+	}
+}
+
+// promising is a file of one row group with another number of rows in its footer.
+func promising(t *testing.T, p page, rows int64) (page, tablefile.File) {
+	t.Helper()
+	r, err := file.NewParquetReader(bytes.NewReader(p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := r.MetaData()
+	meta.NumRows, meta.RowGroups[0].NumRows = rows, rows
+	end := len(p) - 8 - int(binary.LittleEndian.Uint32(p[len(p)-8:]))
+	buf := bytes.NewBuffer(bytes.Clone(p[:end]))
+	if _, err := meta.WriteTo(buf, nil); err != nil {
+		t.Fatal(err)
+	}
+	text := binary.LittleEndian.AppendUint32(buf.Bytes(), uint32(buf.Len()-end))
+	text = append(text, "PAR1"...)
+	b, err := iceberg.NewDataFileBuilder(*iceberg.UnpartitionedSpec, iceberg.EntryContentData, "s3://b/f", iceberg.ParquetFile, nil, nil, nil, rows, int64(len(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, tablefile.File{DataFile: b.Build(), Sequence: 1}
 }
