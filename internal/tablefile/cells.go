@@ -299,11 +299,11 @@ func appendLeaves(leaves []int, f pqarrow.SchemaField) []int {
 // shape adds the wanted fields of n rows, as today's schema has them.
 func (c *cells) shape(have []arrow.Field, columns []arrow.Array, n int) error {
 	for i, want := range c.want {
-		column, err := c.shaper.field(have, columns, want, n)
+		out, err := c.shaper.field(have, func(at int) (arrow.Array, error) { return columns[at], nil }, want, n)
 		if err != nil {
 			return err
 		}
-		c.parts[i] = append(c.parts[i], column)
+		c.parts[i] = append(c.parts[i], out)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -81,7 +80,7 @@ func (r *FileRows) open(ctx context.Context, store Store, f File) error {
 
 // lineage is a column of row lineage.
 func (r *FileRows) lineage(ctx context.Context, id int) (*array.Int64, error) {
-	i := r.find(id)
+	i := find(r.have, id)
 	if i < 0 {
 		return nil, nil
 	}
@@ -93,31 +92,18 @@ func (r *FileRows) lineage(ctx context.Context, id int) (*array.Int64, error) {
 	return numbers, nil
 }
 
-// find is where a field is in the file, -1 where it has none.
-func (r *FileRows) find(id int) int {
-	return slices.IndexFunc(r.have, func(f arrow.Field) bool { return rows.FieldID(f) == id })
-}
-
 // Column decodes the column of the schema's i-th field, in its shape: the row groups that have some of the rows. first is the position of
 // its first row.
 func (r *FileRows) Column(ctx context.Context, i int, from, to int64) (column arrow.Array, first int64, err error) {
-	column, first, err = r.column(ctx, r.want[i], from, to)
-	if err != nil {
-		return nil, 0, fmt.Errorf("read %s: column %s: %w", r.path, r.want[i].Name, err)
+	first = from
+	read := func(at int) (out arrow.Array, err error) {
+		out, first, err = r.decode(ctx, at, from, to)
+		return out, err
+	}
+	if column, err = r.shaper.field(r.have, read, r.want[i], int(to-from)); err != nil {
+		return nil, 0, fmt.Errorf("read %s: %w", r.path, err)
 	}
 	return column, first, nil
-}
-
-func (r *FileRows) column(ctx context.Context, want arrow.Field, from, to int64) (column arrow.Array, first int64, err error) {
-	i := r.find(rows.FieldID(want))
-	if i < 0 {
-		return r.shaper.absent(want, int(to-from)), from, nil
-	}
-	if column, first, err = r.decode(ctx, i, from, to); err != nil {
-		return nil, 0, err
-	}
-	column, err = r.shaper.shape(column, r.have[i], want)
-	return column, first, err
 }
 
 // decode is a column of the row groups that have some of the rows, as one array, with the position of its first row.
@@ -146,7 +132,7 @@ func (r *FileRows) decode(ctx context.Context, i int, from, to int64) (column ar
 
 // Dictionary reports whether the file has a dictionary of the values of the schema's i-th field.
 func (r *FileRows) Dictionary(i int) bool {
-	at := r.find(rows.FieldID(r.want[i]))
+	at := find(r.have, rows.FieldID(r.want[i]))
 	if at < 0 {
 		return true // it is one value in all rows
 	}

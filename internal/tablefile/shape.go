@@ -3,6 +3,7 @@ package tablefile
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -15,19 +16,26 @@ import (
 // since, widened; fields that were added since, filled with their initial default or null.
 type shaper Defaults
 
-// field finds a field among those of a file, or of a struct of it, with n rows.
-func (s shaper) field(fields []arrow.Field, columns []arrow.Array, want arrow.Field, n int) (arrow.Array, error) {
-	id := rows.FieldID(want)
-	for i, have := range fields {
-		if rows.FieldID(have) == id {
-			out, err := s.shape(columns[i], have, want)
-			if err != nil {
-				return nil, fmt.Errorf("column %s: %w", want.Name, err)
-			}
-			return out, nil
-		}
+// field is n rows of a field, in its shape. The column is that of the one with its id among the fields of a file, or of a struct
+// of it.
+func (s shaper) field(fields []arrow.Field, column func(i int) (arrow.Array, error), want arrow.Field, n int) (arrow.Array, error) {
+	i := find(fields, rows.FieldID(want))
+	if i < 0 {
+		return s.absent(want, n), nil
 	}
-	return s.absent(want, n), nil
+	out, err := column(i)
+	if err == nil {
+		out, err = s.shape(out, fields[i], want)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("column %s: %w", want.Name, err)
+	}
+	return out, nil
+}
+
+// find is where the field of an id is among some fields, -1 where there is none.
+func find(fields []arrow.Field, id int) int {
+	return slices.IndexFunc(fields, func(f arrow.Field) bool { return rows.FieldID(f) == id })
 }
 
 // absent is n rows of a field that a file does not have.
@@ -67,13 +75,10 @@ func (s shaper) shape(a arrow.Array, have, want arrow.Field) (arrow.Array, error
 }
 
 func (s shaper) structure(a *array.Struct, from, to *arrow.StructType) (arrow.Array, error) {
-	var columns []arrow.Array
-	for i := range from.NumFields() {
-		columns = append(columns, a.Field(i))
-	}
+	column := func(i int) (arrow.Array, error) { return a.Field(i), nil }
 	children := make([]arrow.ArrayData, to.NumFields())
 	for i, want := range to.Fields() {
-		c, err := s.field(from.Fields(), columns, want, a.Len())
+		c, err := s.field(from.Fields(), column, want, a.Len())
 		if err != nil {
 			return nil, err
 		}
