@@ -112,18 +112,13 @@ func (c *Config) upkeep(doc map[string]upkeepDoc, p *problems) {
 		if name != allTables && !slices.ContainsFunc(c.Routes, func(r Route) bool { return r.Table.String() == name }) {
 			p.add("%s: no route feeds such a table (it is written catalog:namespace.table, or * for all)", at)
 		}
-		u := doc[name].check(at, p)
-		c.Maintain[name] = u
-		if u.Athena != nil && slices.ContainsFunc(c.Routes, func(r Route) bool { return applies(doc, name, r.Table) && !c.Catalogs[r.Table.Catalog].isGlue() }) {
-			p.add("%s.engine: Athena reaches tables of catalogs with auth {type: sigv4, service: glue} only", at)
+		c.Maintain[name] = doc[name].check(at, p)
+	}
+	for i, r := range c.Routes {
+		if u, _ := c.UpkeepOf(r.Table); u.Athena != nil && !c.Catalogs[r.Table.Catalog].isGlue() {
+			p.add("routes[%d].table: its maintain has the engine athena, which reaches tables of catalogs with auth {type: sigv4, service: glue} only", i)
 		}
 	}
-}
-
-// applies reports whether the policy of a name is that of a table.
-func applies(doc map[string]upkeepDoc, name string, t Table) bool {
-	_, own := doc[t.String()]
-	return t.String() == name || name == allTables && !own
 }
 
 func (c Catalog) isGlue() bool { return c.Auth.Type == "sigv4" && c.Auth.Service == "glue" }

@@ -57,7 +57,7 @@ func TestEngine(t *testing.T) {
 		}
 	}
 	_, err = config.Parse([]byte(glue + `maintain: {"*": {compact: {}, engine: {athena: {workgroup: w}}}}`))
-	if err == nil || !strings.Contains(err.Error(), "maintain.*.engine: Athena reaches tables of catalogs with auth") {
+	if err == nil || !strings.Contains(err.Error(), "routes[1].table: its maintain has the engine athena, which reaches tables of catalogs with auth") {
 		t.Errorf("got %v", err)
 	}
 }
