@@ -31,11 +31,11 @@ func (w *world) leases(table string) (names []string) {
 }
 
 // atCommit runs f when the nth commit has arrived, and counts commits.
-func (w *world) atCommit(n int32, f func() catalog.Fault) *atomic.Int32 {
+func (w *world) atCommit(n int32, f func()) *atomic.Int32 {
 	var commits atomic.Int32
 	w.parts.Catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
 		if op == catalog.OpCommitTable && commits.Add(1) == n {
-			return f()
+			f()
 		}
 		return catalog.Fault{}
 	})
@@ -60,10 +60,7 @@ func TestOfTwoDrainsOneIsIdle(t *testing.T) {
 	w.log = slog.New(slog.NewTextHandler(&said, nil))
 	other := inSmallBatches(w.drain(w.config(oneRoute)))
 	var failed error
-	commits := w.atCommit(2, func() catalog.Fault {
-		failed = other.Run(t.Context(), nil)
-		return catalog.Fault{}
-	})
+	commits := w.atCommit(2, func() { failed = other.Run(t.Context(), nil) })
 	w.run(first)
 	w.must(failed)
 	if log := said.String(); !strings.Contains(log, "left to another drain") || !strings.Contains(log, "yielded=1") || strings.Contains(log, "level=ERROR") {
@@ -89,10 +86,7 @@ func TestADrainThatLosesToAnotherOneLeavesTheTableToIt(t *testing.T) {
 	w.log = slog.New(slog.NewTextHandler(&said, nil))
 	other := inSmallBatches(w.drain(w.config(oneRoute)))
 	var failed error
-	w.atCommit(1, func() catalog.Fault { // the other one's
-		failed = first.Run(t.Context(), nil)
-		return catalog.Fault{}
-	})
+	w.atCommit(1, func() { failed = first.Run(t.Context(), nil) }) // the other one's
 	w.run(other)
 	w.must(failed)
 	if log := said.String(); !strings.Contains(log, "commit again") || !strings.Contains(log, "left to another drain") || strings.Contains(log, "level=ERROR") {
@@ -118,10 +112,7 @@ func TestALeaseEndsWithoutItsHolder(t *testing.T) {
 	t.Parallel()
 	w := newLeaseWorld(t, 3)
 	p := w.process(oneRoute, func(l *consume.Limits) { l.Records = 1 })
-	w.atCommit(2, func() catalog.Fault {
-		p.Kill()
-		return catalog.Fault{}
-	})
+	w.atCommit(2, p.Kill)
 	if !p.run(t.Context()) {
 		t.Fatal("it was not killed")
 	}
@@ -147,23 +138,22 @@ func TestALeaseEndsWithoutItsHolder(t *testing.T) {
 func TestARunThatEndsEarlyLeavesNoLease(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		last string // record
-		end  func(stop chan struct{})
+		last  string // record
+		stops bool
 	}{
-		"without effect at the end": {`{"id":1,"n":1}`, nil},
-		"with a bad record":         {`{"id":"?"}`, nil},
-		"by SIGTERM":                {`{"id":2,"n":2}`, func(stop chan struct{}) { close(stop) }},
+		"without effect at the end": {`{"id":1,"n":1}`, false},
+		"with a bad record":         {`{"id":"?"}`, false},
+		"by SIGTERM":                {`{"id":2,"n":2}`, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newLeaseWorld(t, 2)
 			w.produce(w.kafka, "orders", 0, test.last)
 			stop := make(chan struct{})
-			w.atCommit(1, func() catalog.Fault {
-				if test.end != nil {
-					test.end(stop)
+			w.atCommit(1, func() {
+				if test.stops {
+					close(stop)
 				}
-				return catalog.Fault{}
 			})
 			_ = inSmallBatches(w.drain(w.config(oneRoute))).Run(t.Context(), stop)
 			if got := w.leases("shop.orders"); got != nil || w.snapshots("shop.orders") == 0 {
@@ -180,10 +170,7 @@ func TestNothingIsWrongWithoutTheLease(t *testing.T) {
 	first, blind := inSmallBatches(w.drain(w.config(oneRoute))), inSmallBatches(w.drain(w.config(oneRoute)))
 	blind.At(func() time.Time { return time.Now().Add(24 * time.Hour) })
 	var failed error
-	w.atCommit(2, func() catalog.Fault {
-		failed = blind.Run(t.Context(), nil)
-		return catalog.Fault{}
-	})
+	w.atCommit(2, func() { failed = blind.Run(t.Context(), nil) })
 	w.run(first)
 	w.must(failed)
 	w.wantIDs("shop.orders", "0", "1", "2", "3", "4")
