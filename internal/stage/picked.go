@@ -77,13 +77,17 @@ func (c *picked) take(column int, from, to int64) (list []arrow.Array, err error
 		if r.to <= from || r.from >= to {
 			continue
 		}
-		part, err := r.take(c.ctx, column, max(from, r.from), min(to, r.to))
+		first := max(from, r.from)
+		parts, err := r.take(c.ctx, column, first, min(to, r.to))
 		if err != nil {
 			return nil, err
 		}
-		if list = append(list, part); c.fingerprints != nil {
-			first := max(from, r.from)
-			rows.AddColumn(c.fingerprints[first:first+int64(part.Len())], part)
+		list = append(list, parts...)
+		for _, part := range parts {
+			if n := int64(part.Len()); c.fingerprints != nil {
+				rows.AddColumn(c.fingerprints[first:first+n], part)
+				first += n
+			}
 		}
 	}
 	return list, nil

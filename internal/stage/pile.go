@@ -157,8 +157,11 @@ func (p *pile) runs(picks []pick) (out []run) {
 	return out
 }
 
+// atOnce is how many rows are taken at once: an array of all of them would be there twice while it grows.
+const atOnce = 16_384
+
 // take takes some of the picks out of a column.
-func (r run) take(ctx context.Context, i int, from, to int64) (arrow.Array, error) {
+func (r run) take(ctx context.Context, i int, from, to int64) ([]arrow.Array, error) {
 	from, to = from-r.from, to-r.from
 	firstRow, lastRow := from, to-1
 	if r.indices != nil {
@@ -166,7 +169,7 @@ func (r run) take(ctx context.Context, i int, from, to int64) (arrow.Array, erro
 	}
 	column, first, err := r.column(i, firstRow, lastRow+1)
 	if err != nil || r.indices == nil && int64(column.Len()) == to-from {
-		return column, err
+		return []arrow.Array{column}, err
 	}
 	indices := make([]int64, to-from)
 	for n := range indices {
@@ -174,6 +177,14 @@ func (r run) take(ctx context.Context, i int, from, to int64) (arrow.Array, erro
 			indices[n] = r.indices[from+int64(n)] - first
 		}
 	}
-	return compute.TakeArray(ctx, column, array.NewInt64Data(array.NewData(arrow.PrimitiveTypes.Int64, len(indices),
-		[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(indices))}, nil, 0, 0)))
+	var out []arrow.Array
+	for some := range slices.Chunk(indices, atOnce) {
+		taken, err := compute.TakeArray(ctx, column, array.NewInt64Data(array.NewData(arrow.PrimitiveTypes.Int64, len(some),
+			[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(some))}, nil, 0, 0)))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, taken)
+	}
+	return out, nil
 }

@@ -40,32 +40,29 @@ func (w *writer) sorted(p *pile, picks []pick) ([]pick, error) {
 		}
 		sources = append(sources, s)
 	}
-	type line struct {
-		pick
-		keys [][]byte // nil: null
-	}
-	lines := make([]line, len(picks))
+	keys := make([][]byte, 0, len(picks)*len(order)) // those of one pick after those of another; nil: null
+	at := make([]int, len(picks))
 	for n, p := range picks {
-		lines[n].pick = p
+		at[n] = n
 		for i, f := range order {
 			var key []byte
 			if v := f.Transform.Apply(sources[i].value(p.index)); v.Valid {
 				key = appendLiteral([]byte{}, v.Val)
 			}
-			lines[n].keys = append(lines[n].keys, key)
+			keys = append(keys, key)
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b line) int {
+	slices.SortFunc(at, func(a, b int) int {
 		for i, f := range order {
-			if c := f.compare(a.keys[i], b.keys[i]); c != 0 {
+			if c := f.compare(keys[a*len(order)+i], keys[b*len(order)+i]); c != 0 {
 				return c
 			}
 		}
-		return 0
+		return cmp.Compare(a, b)
 	})
-	out := make([]pick, len(lines))
-	for i, l := range lines {
-		out[i] = l.pick
+	out := make([]pick, len(picks))
+	for i, n := range at {
+		out[i] = picks[n]
 	}
 	return out, nil
 }

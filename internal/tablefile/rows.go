@@ -61,7 +61,7 @@ func (r *FileRows) open(ctx context.Context, store Store, f File) error {
 	if err != nil {
 		return err
 	}
-	if r.reader, err = pqarrow.NewFileReader(parquet, pqarrow.ArrowReadProperties{}, memory.DefaultAllocator); err != nil {
+	if r.reader, err = pqarrow.NewFileReader(parquet, pqarrow.ArrowReadProperties{PreAllocBinaryData: true}, memory.DefaultAllocator); err != nil {
 		return err
 	}
 	schema, err := r.reader.Schema()
