@@ -32,11 +32,12 @@ func (m Memory) process() int64 {
 	return m.Process
 }
 
-// Pile is the bytes that rows may take which are read to be written again. They are there three times for a while.
-func (m Memory) Pile() int64 { return m.process() / 10 }
+// Pile is the bytes that rows may take which are read to be written again. With the files that they are in and come to, one column of
+// them as it was and as it will be, and their order, they take up to three times as much (BenchmarkCompact of package maintain).
+func (m Memory) Pile() int64 { return m.process() / 5 }
 
-// Care is the bytes of files that a commit may write again of its own accord: their rows take some four times as much, and are
-// there twice for a while.
+// Care is the bytes of files that a commit may write again of its own accord. Where the table has a sort order their rows are all in memory,
+// which takes some four times as much; else a column of them at a time is.
 func (m Memory) Care() int64 { return m.process() / 64 }
 
 var memorySizes = regexp.MustCompile(`^([1-9][0-9]{0,8})(%|[KMG]B)$`)
