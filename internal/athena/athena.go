@@ -17,7 +17,7 @@ import (
 	"github.com/frazil/frazil/internal/warehouse"
 )
 
-// Client is Athena in the region of a catalog, as who speaks to that.
+// Client speaks to Athena in the region of a catalog, with the credentials that the catalog is spoken to with.
 type Client struct {
 	api      *athena.Client
 	settings config.Athena
@@ -32,7 +32,7 @@ func Open(ctx context.Context, c config.Catalog, settings config.Athena) (*Clien
 	return &Client{athena.NewFromConfig(cfg), settings}, nil
 }
 
-// ErrRefused: Athena does not take such a request, or has had another one with its token.
+// ErrRefused says that Athena does not take such a request, or has had another one with its token.
 var ErrRefused = errors.New("Athena refuses the query")
 
 // Start has a statement run, in a database, and returns the id of its query. A request with a token that Athena has had is the

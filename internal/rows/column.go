@@ -148,14 +148,14 @@ type texts struct {
 	bytes []byte
 }
 
-// mostLikely is the bytes that are believed of texts to come.
-const mostLikely = 8 << 20
+// mostReserved is the room in bytes that is made for texts to come, at most.
+const mostReserved = 8 << 20
 
 // reserve takes the texts to come to be as long as those that are there.
 func (s *texts) reserve(n int) {
 	s.ends = slices.Grow(s.ends, n)
 	if there := len(s.ends) - 1; there > 0 {
-		s.bytes = slices.Grow(s.bytes, min(len(s.bytes)/there*n*9/8, mostLikely))
+		s.bytes = slices.Grow(s.bytes, min(len(s.bytes)/there*n*9/8, mostReserved))
 	}
 }
 

@@ -31,7 +31,7 @@ func AddColumn(to []Fingerprint, column arrow.Array) { fold(to, column, func(n i
 
 // fold takes in a column's value of each row, which is found at the index that at gives for it.
 func fold(to []Fingerprint, column arrow.Array, at func(n int) int) {
-	value := stand(column)
+	value := wordsOf(column)
 	if value == nil {
 		return // nothing of it is stored: no value differs from another
 	}
@@ -44,12 +44,12 @@ func fold(to []Fingerprint, column arrow.Array, at func(n int) int) {
 	}
 }
 
-// null stands for no value. By chance alone it is what stands for some value in both words.
+// null is both words of no value. Those of a value are so by chance alone.
 const null = 0x6e756c6c
 
-// stand returns the function that gives what stands for the value at an index, in each word; nil for columns of type unknown, and
+// wordsOf returns the function that gives the two words that stand for the value at an index; nil for columns of type unknown, and
 // structs of such.
-func stand(column arrow.Array) func(i int) (first, second uint64) {
+func wordsOf(column arrow.Array) func(i int) (first, second uint64) {
 	switch a := column.(type) {
 	case *array.Null:
 		return nil
@@ -85,7 +85,7 @@ func stand(column arrow.Array) func(i int) (first, second uint64) {
 			return maphash.String(secret[0], v), maphash.String(secret[1], v)
 		}
 	case array.ExtensionArray:
-		return stand(a.Storage())
+		return wordsOf(a.Storage())
 	case *array.Struct:
 		if unknown(a.DataType()) {
 			return nil
@@ -116,7 +116,7 @@ func number[T any](at func(int) T, bits func(T) uint64) func(i int) (first, seco
 // salts are what the process adds to numbers: nobody can choose two rows of them that look alike.
 var salts = [2]uint64{rand.Uint64(), rand.Uint64()}
 
-// add takes in a value by what stands for it in each word.
+// add takes in a value by its words.
 func (f *Fingerprint) add(first, second uint64) {
 	f[0] = Mix(bits.RotateLeft64(f[0], 23)*0x9e3779b97f4a7c15 + Mix(first))
 	f[1] = Mix(bits.RotateLeft64(f[1], 29)*0xd6e8feb86659fd93 + Mix(second))

@@ -58,7 +58,7 @@ func (k *Keys) Intern(p *Parts) Key {
 	id := Key(k.Len())
 	k.slots[at] = slot{hash, id + 1}
 	if id == 0 { // the others are taken to be as long
-		k.text = make([]byte, 0, min(len(p.key)*cap(k.ends)/k.columns, mostLikely))
+		k.text = make([]byte, 0, min(len(p.key)*cap(k.ends)/k.columns, mostReserved))
 	}
 	from := uint32(len(k.text))
 	k.text = append(k.text, p.key...)
