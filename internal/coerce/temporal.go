@@ -18,10 +18,6 @@ type temporal struct {
 	kind    *kind
 	zoned   bool
 	options options
-
-	// The unit of the integer before, which mostly is the next one's.
-	lastType *wire.Type
-	lastUnit string
 }
 
 // kind is what a temporal type counts.
@@ -86,14 +82,11 @@ func (t *temporal) number(v wire.Value) (instant, error) {
 	if err := anyLong.parse(v, &c); err != nil {
 		return instant{}, err
 	}
-	if t.lastUnit == "" || v.Type() != t.lastType {
-		unit, err := t.unitOf(v.Type())
-		if err != nil {
-			return instant{}, err
-		}
-		t.lastType, t.lastUnit = v.Type(), unit
+	unit, err := t.unitOf(v.Type())
+	if err != nil {
+		return instant{}, err
 	}
-	return fromInteger(c.Int, t.lastUnit), nil
+	return fromInteger(c.Int, unit), nil
 }
 
 var anyLong = integer{min: math.MinInt64, max: math.MaxInt64, name: "long"}
