@@ -59,7 +59,7 @@ func (v Value) Field(name string) Value {
 	}
 	n := 0
 	for i, end := v.tok+1, v.doc.tape[v.tok].next; i < end; i = v.doc.tape[i+1].next {
-		if t := &v.doc.tape[i]; int(t.end-t.start) == len(name) && string(v.doc.nameOf(t)) == name {
+		if string(v.doc.name(i)) == name {
 			return v.member(n, i)
 		}
 		n++
