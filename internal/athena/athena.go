@@ -33,7 +33,7 @@ func Open(ctx context.Context, c config.Catalog, settings config.Athena) (*Clien
 }
 
 // ErrRefused says that Athena does not take such a request, or has had another one with its token.
-var ErrRefused = errors.New("Athena refuses the query")
+var ErrRefused = errors.New("refused")
 
 // Start has a statement run, in a database, and returns the id of its query. A request with a token that Athena has had is the
 // same request, and makes no second query.
@@ -47,10 +47,10 @@ func (c *Client) Start(ctx context.Context, database, statement, token string) (
 	}
 	out, err := c.api.StartQueryExecution(ctx, in)
 	var refused *types.InvalidRequestException
-	if errors.As(err, &refused) {
-		return "", fmt.Errorf("%w: %w", ErrRefused, err)
-	}
-	if err != nil {
+	switch {
+	case errors.As(err, &refused):
+		return "", fmt.Errorf("have Athena start a query: %w: %w", ErrRefused, err)
+	case err != nil:
 		return "", fmt.Errorf("have Athena start a query: %w", err)
 	}
 	return aws.ToString(out.QueryExecutionId), nil

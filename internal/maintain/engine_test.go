@@ -183,7 +183,7 @@ func TestARefusedQueryIsNoQuery(t *testing.T) {
 		fmt.Fprint(w, `{"__type":"InvalidRequestException","Message":"no output location"}`)
 	}
 	e.faults = []func(http.ResponseWriter){refuse}
-	if err := w.runSaying(said); err == nil || !strings.Contains(err.Error(), "refuses the query") {
+	if err := w.runSaying(said); err == nil || !strings.Contains(err.Error(), "have Athena start a query: refused") {
 		t.Errorf("got %v", err)
 	}
 	w.must(w.runSaying(said))
