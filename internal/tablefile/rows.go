@@ -154,7 +154,14 @@ func (r *FileRows) Bytes() (n int64) {
 	return n
 }
 
+// joinedChunks is a column as one array. Each of its arrays is asked whether it is sound: where a page cannot be read, arrow-go may give
+// lists without their elements, and no error, and what goes through those ends the process.
 func joinedChunks(column *arrow.Chunked) (arrow.Array, error) {
+	for _, chunk := range column.Chunks() {
+		if err := array.Validate(chunk); err != nil {
+			return nil, err
+		}
+	}
 	switch chunks := column.Chunks(); len(chunks) {
 	case 0:
 		return array.MakeArrayOfNull(memory.DefaultAllocator, column.DataType(), 0), nil
