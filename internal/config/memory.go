@@ -25,6 +25,18 @@ func (m Memory) Budget() int64 {
 	return m.process() / 100 * percent
 }
 
+// besideBatches is what the indexes and caches of a drain may take, in percent, where nobody says: its batches have nearly as much as
+// is left, and half beside them is more than there is.
+const besideBatches = 35
+
+// OfDrain is the same for a process that drains.
+func (m Memory) OfDrain() Memory {
+	if m == (Memory{Process: m.Process}) {
+		m.Percent = besideBatches
+	}
+	return m
+}
+
 func (m Memory) process() int64 {
 	if m.Process == 0 {
 		return 1 << 30

@@ -25,6 +25,11 @@ func TestMemoryIsAPartOfTheFunctionsOrASize(t *testing.T) {
 	if got := (config.Memory{}).Budget(); got < 500e6 || got > 600e6 {
 		t.Errorf("default where nobody knows the process's memory: %d", got)
 	}
+	for m, want := range map[config.Memory]int64{{Process: 1000}: 350, {Process: 1000, Percent: 60}: 600, {Process: 1000, Bytes: 700}: 700} {
+		if got := m.OfDrain().Budget(); got != want {
+			t.Errorf("of a drain, %+v: %d, want %d", m, got, want)
+		}
+	}
 	for _, text := range []string{"half", "0%", "91%", "-1MB", "1.5GB", "100"} {
 		if _, err := config.Parse([]byte(document + ", memory: '" + text + "'}")); err == nil || !strings.Contains(err.Error(), "memory: must be ") {
 			t.Errorf("memory: %s: %v", text, err)

@@ -64,7 +64,9 @@ type lane struct {
 
 // New makes the lanes of a configuration. It connects to nothing.
 func New(ctx context.Context, c *config.Config, log *slog.Logger) (*Drain, error) {
-	pipeline, err := ingest.New(c, log)
+	own := *c
+	own.Memory = c.Memory.OfDrain()
+	pipeline, err := ingest.New(&own, log)
 	if err != nil {
 		return nil, err
 	}
