@@ -66,7 +66,8 @@ func (c *column) misfit() error {
 }
 
 // read decodes the next n rows.
-func (c *column) read(n int) error {
+func (c *column) read(n int) (err error) {
+	defer recovered(&err)
 	if c.reader == nil {
 		for range n {
 			if c.missing == nil {

@@ -17,7 +17,8 @@ const (
 )
 
 // openParquet reads the footer, and the whole file when it is small.
-func openParquet(ctx context.Context, store Store, f File) (*window, *metadata.FileMetaData, error) {
+func openParquet(ctx context.Context, store Store, f File) (_ *window, _ *metadata.FileMetaData, err error) {
+	defer recovered(&err)
 	if f.FileFormat() != iceberg.ParquetFile {
 		return nil, nil, fmt.Errorf("its format %s is not supported", f.FileFormat())
 	}
@@ -52,6 +53,13 @@ func openParquet(ctx context.Context, store Store, f File) (*window, *metadata.F
 	}
 	w.keep = len(w.spans)
 	return w, meta, nil
+}
+
+// recovered makes an error of a panic: arrow-go does not look whether all that it reads is what it should be.
+func recovered(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("it cannot be decoded: %v", p)
+	}
 }
 
 // none is the leaf of a column that the file does not have, as slices.Index says it.

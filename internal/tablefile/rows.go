@@ -42,7 +42,8 @@ func Rows(ctx context.Context, store Store, f File, schema *arrow.Schema, defaul
 	return r, nil
 }
 
-func (r *FileRows) open(ctx context.Context, store Store, f File) error {
+func (r *FileRows) open(ctx context.Context, store Store, f File) (err error) {
+	defer recovered(&err)
 	if f.FileFormat() != iceberg.ParquetFile {
 		return fmt.Errorf("its format %s is not supported", f.FileFormat())
 	}

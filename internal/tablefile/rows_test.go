@@ -317,6 +317,32 @@ func TestOfSpoiltPagesNothingGoesMissing(t *testing.T) {
 	}
 }
 
+// A file of which a byte is spoilt, in its pages or its footer, is an error that names it, and no panic.
+func TestASpoiltFileIsNoPanic(t *testing.T) {
+	t.Parallel()
+	s := arrowOf(t, schema(t, then))
+	p, f := written(t, s, before...)
+	field := tablefile.Field{ID: 1, Type: iceberg.PrimitiveTypes.Int32}
+	refused := 0
+	for at := 4; at < len(p)-8; at++ {
+		for _, spoil := range []byte{1, 8, 0x80} {
+			spoilt := bytes.Clone(p)
+			spoilt[at] ^= spoil
+			_, _ = tablefile.Rows(t.Context(), page(spoilt), f, s, nil)
+			err := tablefile.Scan(t.Context(), page(spoilt), f, []tablefile.Field{field}, func(int64, []tablefile.Part) {})
+			if err == nil {
+				continue
+			}
+			if refused++; !strings.Contains(err.Error(), f.FilePath()) {
+				t.Errorf("byte %d: %v", at, err)
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("nothing was refused")
+	}
+}
+
 func indices(n int64) arrow.Array {
 	b := array.NewInt64Builder(memory.DefaultAllocator)
 	for i := range n {

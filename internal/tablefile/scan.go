@@ -122,7 +122,8 @@ func scan(ctx context.Context, store Store, f File, fields []Field, sinks []sink
 }
 
 // openColumns opens the columns of a row group.
-func openColumns(w *window, meta *metadata.FileMetaData, g int, leaves []int, fields []Field, sinks []sink) ([]*column, error) {
+func openColumns(w *window, meta *metadata.FileMetaData, g int, leaves []int, fields []Field, sinks []sink) (_ []*column, err error) {
+	defer recovered(&err)
 	props := parquet.NewReaderProperties(nil)
 	props.BufferedStreamEnabled, props.BufferSize = true, 256<<10 // pages are decoded out of the window, not of a copy of the chunk
 	r, err := file.NewParquetReader(io.NewSectionReader(w, 0, w.size), file.WithMetadata(meta), file.WithReadProps(props))

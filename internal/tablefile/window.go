@@ -76,6 +76,9 @@ func chunkOf(meta *metadata.FileMetaData, group, leaf int) (extent, error) {
 // fetchAll makes sure that extents are there.
 func (w *window) fetchAll(ctx context.Context, store Store, need []extent) error {
 	for _, e := range joined(need) {
+		if e.from < 0 || e.to < e.from || e.to > w.size {
+			return fmt.Errorf("it has %d bytes, but a column of it is said to be at %d to %d", w.size, e.from, e.to)
+		}
 		if w.find(e.from, e.to-e.from) != nil {
 			continue
 		}
