@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/frazil/frazil/internal/lease"
 	"github.com/frazil/frazil/internal/local/broker"
 	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/demo"
@@ -91,6 +92,17 @@ func (w *world) wantRows(want ...string) {
 	}
 	if slices.Sort(got); !slices.Equal(got, want) {
 		w.Errorf("the table has %q, want %q", got, want)
+	}
+}
+
+func (w *world) wantNoLease() {
+	w.Helper()
+	t, err := w.lake.Load(w.Context(), "shop.orders")
+	w.must(err)
+	for name := range t.Properties() {
+		if strings.HasPrefix(name, lease.Prefix) {
+			w.Errorf("%s is left", name)
+		}
 	}
 }
 
@@ -172,6 +184,7 @@ func TestTheBinaryDrainsOnLambdaAndElsewhere(t *testing.T) {
 			t.Errorf("%v\n%s", err, said)
 		}
 		w.wantRows("1", "2")
+		w.wantNoLease()
 	})
 }
 

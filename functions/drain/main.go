@@ -29,6 +29,7 @@ func main() {
 	default:
 		d.Follows = *follow
 		err = schedule.Process(d, *follow)
+		d.End(context.Background())
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -36,7 +36,7 @@ const (
 
 // Drain drains topics into their tables. It runs once at a time.
 type Drain struct {
-	// Follows says that there will be another run soon: others leave to this process what it drains, between its runs too.
+	// Follows says that there will be another run soon: others leave to this process what it drains, between its runs too, until End.
 	Follows bool
 
 	config   *config.Config
@@ -110,6 +110,15 @@ func (d *Drain) Run(ctx context.Context, stop <-chan struct{}) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// End ends the leases that a process which has followed still has, so that nobody waits for it.
+func (d *Drain) End(ctx context.Context) {
+	var wg sync.WaitGroup
+	for _, l := range d.lanes {
+		wg.Go(func() { l.release(ctx) })
+	}
+	wg.Wait()
 }
 
 func (d *Drain) now() time.Time { return d.clock() }

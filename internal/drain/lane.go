@@ -23,7 +23,7 @@ const lastBatch = 45 * time.Second
 // leastTime is what a batch needs: a commit has to be able to learn its outcome.
 const leastTime = 10 * time.Second
 
-// releaseTime is what a run waits at most for the end of its lease.
+// releaseTime is what a run, or a process that has followed, waits at most for the end of its lease.
 const releaseTime = 3 * time.Second
 
 // run drains once, unless another one does.
@@ -34,7 +34,7 @@ func (l *lane) run(ctx context.Context, stop <-chan struct{}) error {
 		l.log.LogAttrs(ctx, slog.LevelInfo, "left to another drain", attrs...)
 		return nil
 	}
-	if !l.Follows || isClosed(stop) {
+	if !l.Follows {
 		l.release(ctx)
 	}
 	return err
@@ -47,15 +47,6 @@ func (l *lane) release(ctx context.Context) {
 	defer cancel()
 	if err := l.pipeline.Release(ctx, l.table, l.claim); err != nil {
 		l.log.LogAttrs(ctx, slog.LevelInfo, "the lease ends by itself", slog.String("reason", err.Error()))
-	}
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }
 

@@ -81,7 +81,6 @@ func TestADrainThatLosesToAnotherOneLeavesTheTableToIt(t *testing.T) {
 	w := newLeaseWorld(t, 4)
 	first := inSmallBatches(w.drain(w.config(oneRoute)))
 	first.Follows = true // its lease stays until it is asked to end
-	stop := make(chan struct{})
 	var said bytes.Buffer
 	w.log = slog.New(slog.NewTextHandler(&said, nil))
 	other := inSmallBatches(w.drain(w.config(oneRoute)))
@@ -98,8 +97,7 @@ func TestADrainThatLosesToAnotherOneLeavesTheTableToIt(t *testing.T) {
 	w.put("orders", 0, 4)
 	w.run(other)
 	w.wantIDs("shop.orders", "0", "1", "2", "3")
-	close(stop)
-	w.must(first.Run(t.Context(), stop))
+	first.End(t.Context())
 	if got := w.leases("shop.orders"); got != nil {
 		t.Errorf("%v are left", got)
 	}
