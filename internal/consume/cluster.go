@@ -96,7 +96,7 @@ func (c *Cluster) Logs(ctx context.Context, topics []string) ([]Log, error) {
 	} {
 		var err error
 		if listed[i], err = list(ctx, topics...); err == nil {
-			err = listed[i].Error()
+			err = firstError(listed[i])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("list offsets of source %s: %w", c.name, err)
@@ -113,6 +113,15 @@ func (c *Cluster) Logs(ctx context.Context, topics []string) ([]Log, error) {
 		logs = append(logs, Log{part, start.Offset, end.Offset, high.Offset})
 	}
 	return logs, nil
+}
+
+func firstError(listed kadm.ListedOffsets) error {
+	for _, o := range sorted(listed) {
+		if o.Err != nil {
+			return fmt.Errorf("topic %s: %w", o.Topic, o.Err)
+		}
+	}
+	return nil
 }
 
 // Holds checks that the log has what comes from an offset on.

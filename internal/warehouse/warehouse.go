@@ -39,7 +39,7 @@ func Open(ctx context.Context, name string, c config.Catalog, prefixes ...string
 		w.bounds, err = newBounds(c.Locations, prefixes)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("open catalog %s: %w", name, err)
+		return nil, fmt.Errorf("open catalog %s at %s: %w", name, c.URI, err)
 	}
 	return w, nil
 }
