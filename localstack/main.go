@@ -132,7 +132,7 @@ func named(names []string) ([]demo.Seed, error) {
 		}
 		s, err := scenario.Read(name)
 		if err != nil {
-			return nil, fmt.Errorf("%s is no seed (financial, orders, retail) and no scenario file: %w", name, err)
+			return nil, fmt.Errorf("%s is none of the seeds (financial, orders, retail); as a scenario file: %w", name, err)
 		}
 		out = append(out, demo.Seed{Name: name, Scenario: s})
 	}

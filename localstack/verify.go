@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"io"
 
@@ -13,7 +14,7 @@ import (
 // runVerify compares a table with what it mirrors.
 func runVerify(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) error {
 	at := endpoints(f)
-	file := f.String("config", "", "the `FILE` of a configuration document with the TABLE, its routes and, to replay them, sources (default: the catalog of localstack up)")
+	file := f.String("config", "", "the `FILE` of a configuration document with the catalog of the TABLE and, for a replay, its routes and sources (without a replay the default is the catalog of localstack up)")
 	dsn := f.String("dsn", "", "compare with a database: postgres://USER:PASSWORD@HOST:PORT/DATABASE or mysql://…")
 	source := f.String("source", "", "with -dsn: the database's table, `SCHEMA.NAME`")
 	if err := f.Parse(args); err != nil {
@@ -22,6 +23,9 @@ func runVerify(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet
 	if f.NArg() != 1 || (*dsn == "") != (*source == "") {
 		f.Usage()
 		return errReported
+	}
+	if *file == "" && *dsn == "" {
+		return errors.New("verify: a replay needs -config, for the routes of the table and the brokers of their sources; a comparison with a database needs -dsn and -source")
 	}
 	c, err := owner.Configuration(*file, *at)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -127,13 +127,15 @@ func (p printer) reasons(letters []deadletter.Letter, from string) {
 
 // letter prints one whole.
 func (p printer) letter(l *deadletter.Letter) {
-	p.line("record   %s of source %s, %s", ref(l), l.Source, strconv.FormatInt(l.Time, 10))
-	p.line("table    %s\nclass    %s\ncolumn   %s\nreason   %s\nat       %s by frazil %s", l.Table, l.Class, l.Column, l.Reason, l.At, l.Version)
+	p.line("record   %s of source %s, of %s", ref(l), l.Source, instant(time.UnixMilli(l.Time)))
+	p.line("table    %s\nclass    %s\ncolumn   %s\nreason   %s\nat       %s by frazil %s", l.Table, l.Class, l.Column, l.Reason, instant(l.At), l.Version)
 	for _, h := range l.Headers {
 		p.line("header   %s: %s", h.Key, text(h.Value))
 	}
 	p.line("key      %s\nvalue    %s", text(l.Key), text(l.Value))
 }
+
+func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // text shows bytes as text where they are one.
 func text(b []byte) string {

@@ -59,6 +59,7 @@ func Up(ctx context.Context, o Options, compose, fill bool) error {
 		}
 	}
 	p.up(w)
+	g.Go(func() error { <-ctx.Done(); return nil }) // mappings there may be none
 	return g.Wait()
 }
 

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/frazil/frazil/internal/config"
@@ -137,9 +138,18 @@ func (w *world) create(ctx context.Context, s Seed) error {
 	return nil
 }
 
-// topics are the seed's topics with the number of their partitions.
+// topics are the seed's topics with the number of their partitions: those of its records, and the names in its routes.
 func (s Seed) topics() map[string]int32 {
+	var config struct{ Routes []struct{ Topics []string } }
+	_ = s.Config.Decode(&config) // what cannot be read newWorld has refused
 	out := map[string]int32{}
+	for _, route := range config.Routes {
+		for _, topic := range route.Topics {
+			if !strings.HasPrefix(topic, "/") {
+				out[topic] = 1
+			}
+		}
+	}
 	for _, e := range s.Batches {
 		for _, r := range e.Records {
 			out[r.Topic] = max(out[r.Topic], r.Partition+1)
