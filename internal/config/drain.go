@@ -11,9 +11,9 @@ type Drain struct {
 	Bytes    int64         // 0: 256 MB
 }
 
-// drainShare is the part of the process's memory that the bytes of all batches may have. Of each there is one that is applied,
-// with what is made of it, one that is decoded, and one that is being read.
-const drainShare = 12
+// drainShare is the part that the bytes of all batches may have of the memory which indexes and caches leave. Of each batch there is
+// one that is applied, with what is made of it, one that is decoded, and one that is being read.
+const drainShare = 8
 
 // A batch has so much however little memory there is, and not more however much: the texts of a column lie in one Arrow array,
 // which holds 2 GB.
@@ -21,8 +21,8 @@ const leastBatch, mostBatch = 1 << 20, 1 << 30
 
 // BatchBytes are those of a batch, where so many tables have one at the same time.
 func (c *Config) BatchBytes(tables int) int64 {
-	wanted := cmp.Or(c.Drain.Bytes, 256*units["MB"])
-	return max(leastBatch, min(wanted, mostBatch, c.Memory.process()/drainShare/int64(max(tables, 1))))
+	wanted, left := cmp.Or(c.Drain.Bytes, 256*units["MB"]), c.Memory.process()-c.Memory.OfDrain().Budget()
+	return max(leastBatch, min(wanted, mostBatch, left/drainShare/int64(max(tables, 1))))
 }
 
 // CommitInterval is the time after which a batch ends.

@@ -18,8 +18,10 @@ func TestDrainSaysHowLargeABatchIs(t *testing.T) {
 		", drain: {commit_interval: 5m}": {256_000_000, 5 * time.Minute},
 		", drain: {batch_bytes: 2MB}":    {2_000_000, time.Minute},
 		", drain: {batch_bytes: 1KB}":    {1 << 20, time.Minute},
-		", drain: {batch_bytes: 1GB}, memory: 90%":   {1_000_000_000, time.Minute},
-		", drain: {batch_bytes: 100GB}, memory: 90%": {1 << 30, time.Minute},
+		", drain: {batch_bytes: 1GB}, memory: 10%":   {1_000_000_000, time.Minute},
+		", drain: {batch_bytes: 100GB}, memory: 10%": {1 << 30, time.Minute},
+		", memory: 90%":   {(16<<30 - (16<<30)/100*90) / 8, time.Minute},
+		", memory: 100GB": {1 << 20, time.Minute},
 	} {
 		c, err := config.Parse([]byte(document + text + "}"))
 		if err != nil {
@@ -31,7 +33,8 @@ func TestDrainSaysHowLargeABatchIs(t *testing.T) {
 		}
 	}
 	c := &config.Config{}
-	if one, four, many := c.BatchBytes(1), c.BatchBytes(4), c.BatchBytes(1000); one != (1<<30)/12 || four != (1<<30)/48 || many != 1<<20 {
+	left := int64(1<<30 - (1<<30)/100*35)
+	if one, four, many := c.BatchBytes(1), c.BatchBytes(4), c.BatchBytes(1000); one != left/8 || four != left/32 || many != 1<<20 {
 		t.Errorf("of a GiB: %d, of 4 tables %d, of 1000 %d", one, four, many)
 	}
 }
