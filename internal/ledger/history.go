@@ -60,7 +60,7 @@ func (h History) before(name string, gone *Topic) (*Topic, error) {
 		m, ok := t.Marks[n]
 		if !ok && !complete {
 			return nil, fmt.Errorf("it was rolled back behind snapshot %d, with which its ledger of topic %s was written, and the snapshots that tell how far "+
-				"partition %d had come by then have expired; roll forward, or set the ledger to what the table has (localstack ledger set TABLE %s %d=OFFSET)",
+				"partition %d had come by then have expired; roll forward, or set the ledger to what the table has (localstack ledger set -config FILE TABLE %s %d=OFFSET)",
 				gone.Snapshot, gone.Name, n, SourceAndTopic(gone.Source, gone.Name), n)
 		}
 		m.Lost = Lost{To: max(was.Next, was.Lost.To, m.Lost.To)}

@@ -199,7 +199,7 @@ func TestAShortHistoryProvesNoRollbackAndHidesNone(t *testing.T) {
 	}
 	b.rollback(2)
 	b.snapshots = b.snapshots[:1]
-	if _, err := b.try(false); err == nil || !strings.Contains(err.Error(), "have expired") || !strings.Contains(err.Error(), "ledger set TABLE a 0=OFFSET") {
+	if _, err := b.try(false); err == nil || !strings.Contains(err.Error(), "have expired") || !strings.Contains(err.Error(), "ledger set -config FILE TABLE a 0=OFFSET") {
 		t.Errorf("a roll-back to where nobody knows how far partition 0 was: %v", err)
 	}
 }
@@ -284,5 +284,5 @@ func ExampleLedger_Follows() {
 	l, _ := ledger.Read(map[string]string{"frazil.ledger.main.orders": `{"partitions":[0],"next":[10],"time":[0]}`})
 	fmt.Println(l.Follows(part("orders", 0), 12, true))
 	// Output:
-	// topic orders, partition 0, offset 12: offsets 10 to 11 were not delivered, and the route says offsets: dense; have them delivered, or say that there are none (localstack ledger set TABLE orders 0=12)
+	// topic orders, partition 0, offset 12: offsets 10 to 11 were not delivered, and the route says offsets: dense; have them delivered, or say that there are none (localstack ledger set -config FILE TABLE orders 0=12)
 }

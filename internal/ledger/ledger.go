@@ -129,7 +129,7 @@ func (l *Ledger) Follows(p *kafka.Partition, from int64, dense bool) error {
 		return nil
 	case m.Lost.To > m.Next && (!m.Lost.Resumed || from >= m.Lost.To):
 		return fmt.Errorf("%s: the table was rolled back, and %s not in it any more; have them delivered again from offset %d on, "+
-			"or from the first one that Kafka still has, once the ledger says so (%s), or give them all up (localstack ledger accept TABLE)",
+			"or from the first one that Kafka still has, once the ledger says so (%s), or give them all up (localstack ledger accept -config FILE TABLE)",
 			first, l.lostOf(p), m.Next, SetCommand(p, m.Next))
 	case dense:
 		return fmt.Errorf("%s: offsets %d to %d were not delivered, and the route says offsets: dense; have them delivered, "+
@@ -158,7 +158,7 @@ func (l *Ledger) lostOf(p *kafka.Partition) string {
 
 // SetCommand is the command by which a table's owner says which offset of a partition comes next.
 func SetCommand(p *kafka.Partition, offset int64) string {
-	return fmt.Sprintf("localstack ledger set TABLE %s %d=%d", SourceAndTopic(p.Source, p.Topic), p.Number, offset)
+	return fmt.Sprintf("localstack ledger set -config FILE TABLE %s %d=%d", SourceAndTopic(p.Source, p.Topic), p.Number, offset)
 }
 
 // SourceAndTopic is how a command names a topic: the source main goes without saying.
