@@ -211,7 +211,7 @@ func (s *share) bury(ctx context.Context) error {
 		return nil
 	}
 	if err := s.letters.Bury(ctx, letters); err != nil {
-		return fmt.Errorf("write %d dead letter(s): %w", len(letters), err)
+		return fmt.Errorf("write %d dead letter(s) to %s: %w", len(letters), s.config.DeadLetter.To, err)
 	}
 	if s.buried == nil {
 		s.buried = map[kafka.Ref]bool{}
