@@ -52,10 +52,6 @@ func (m Memory) Pile() int64 { return m.process() / 5 }
 // which takes some four times as much; else a column of them at a time is.
 func (m Memory) Care() int64 { return m.process() / 64 }
 
-// Object is the bytes up to which an object that the process wrote is kept whole. Larger data files are not small any more: no commit
-// reads them again to make them larger.
-func (m Memory) Object() int64 { return min(8<<20, m.Care()/4) }
-
 var memorySizes = regexp.MustCompile(`^([1-9][0-9]{0,8})(%|[KMG]B)$`)
 
 var units = map[string]int64{"KB": 1000, "MB": 1000 * 1000, "GB": 1000 * 1000 * 1000}

@@ -265,6 +265,6 @@ func (p *Pipeline) catalog(ctx context.Context, name string) (Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.catalogs[name] = remembering{c, p.memory, p.config.Memory.Object()}
+	p.catalogs[name] = remembering{c, p.memory}
 	return p.catalogs[name], nil
 }

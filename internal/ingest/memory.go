@@ -13,9 +13,11 @@ import (
 // them again, and then no request is needed.
 type remembering struct {
 	Catalog
-	memory  *tablefile.Memory
-	largest int64 // object that is kept
+	memory *tablefile.Memory
 }
+
+// largestKept is the size of an object from which on it is not kept whole. The next commit reads the keys of a data file.
+const largestKept = 8 << 20
 
 func written(path string) tablefile.Memo { return tablefile.Memo{What: "object", Path: path} }
 
@@ -23,7 +25,7 @@ func (r remembering) Write(ctx context.Context, path string, data []byte) error 
 	if err := r.Catalog.Write(ctx, path, data); err != nil {
 		return err
 	}
-	if int64(len(data)) <= r.largest {
+	if len(data) <= largestKept {
 		r.memory.Keep(written(path), data, int64(len(data)))
 	}
 	return nil
