@@ -107,6 +107,9 @@ func (r *round) alone(ctx context.Context) error {
 	if err != nil && len(script) == 0 {
 		return fmt.Errorf("an invocation without a fault failed: %w", err)
 	}
+	if r.late = nil; err != nil {
+		r.late = func(ctx context.Context) error { return r.settle(ctx, all, err) }
+	}
 	if err := r.settle(ctx, all, err); err != nil {
 		return err
 	}
@@ -134,7 +137,13 @@ func (r *round) atOnce(ctx context.Context) error {
 	if err == nil || other != nil { // what failed may be in all the same
 		first, second, err, other = second, first, other, err
 	}
-	if err := errors.Join(r.settle(ctx, first, err), r.settle(ctx, second, other)); err != nil {
+	both := func(ctx context.Context) error {
+		return errors.Join(r.settle(ctx, first, err), r.settle(ctx, second, other))
+	}
+	if r.late = nil; err != nil || other != nil {
+		r.late = both
+	}
+	if err := both(ctx); err != nil {
 		return err
 	}
 	return r.revive()
