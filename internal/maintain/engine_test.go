@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,18 +95,35 @@ func (w *world) runSaying(said *bytes.Buffer) error {
 	return m.Run(w.Context(), nil)
 }
 
-func (e *engine) want(t *testing.T, queries int) {
+// want checks the number of queries, and returns them. The server has its own goroutines: a client may have an answer before they are done.
+func (e *engine) want(t *testing.T, queries int) []query {
 	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if len(e.queries) != queries {
-		t.Errorf("%d queries, want %d: %v", len(e.queries), queries, e.queries)
+		t.Fatalf("%d queries, want %d: %v", len(e.queries), queries, e.queries)
 	}
+	return slices.Clone(e.queries)
+}
+
+// are says how all queries stand.
+func (e *engine) are(state, reason string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.state, e.reason = state, reason
+}
+
+// fail has the next starts answered by f.
+func (e *engine) fail(f ...func(http.ResponseWriter)) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.faults = append(e.faults, f...)
 }
 
 func TestAnEngineDoesWhatIsTooMuchOnceAtATime(t *testing.T) {
 	w, e, said := delegating(t)
 	w.must(w.runSaying(said))
-	e.want(t, 1)
-	q := e.queries[0]
+	q := e.want(t, 1)[0]
 	if q.QueryString != `OPTIMIZE "shop"."orders" REWRITE DATA USING BIN_PACK` || q.WorkGroup != "nightly" || q.QueryExecutionContext.Database != "shop" ||
 		q.QueryExecutionContext.Catalog != "AwsDataCatalog" || q.ResultConfiguration.OutputLocation != "s3://lake/athena/" || len(q.ClientRequestToken) < 32 {
 		t.Errorf("it was asked for %+v", q)
@@ -125,7 +143,7 @@ func TestAnEngineDoesWhatIsTooMuchOnceAtATime(t *testing.T) {
 
 	u.Bytes = 1000
 	w.config.Maintain["*"] = u
-	e.state, e.reason = "FAILED", "ICEBERG_OPTIMIZE_MORE_RUNS_NEEDED: of row 4711"
+	e.are("FAILED", "ICEBERG_OPTIMIZE_MORE_RUNS_NEEDED: of row 4711")
 	w.must(w.runSaying(said))
 	e.want(t, 2)
 	for _, want := range []string{"an engine has ended", "query=query-0", "outcome=failed", "code=ICEBERG_OPTIMIZE_MORE_RUNS_NEEDED", "an engine was started", "query=query-1"} {
@@ -137,7 +155,7 @@ func TestAnEngineDoesWhatIsTooMuchOnceAtATime(t *testing.T) {
 		t.Errorf("it says what Athena says of rows: %s", said)
 	}
 
-	e.state = "SUCCEEDED"
+	e.are("SUCCEEDED", "")
 	u.Bytes = 1 << 30
 	w.config.Maintain["*"] = u
 	w.must(w.runSaying(said))
@@ -154,9 +172,7 @@ func TestAnEngineDoesWhatIsTooMuchOnceAtATime(t *testing.T) {
 func TestAnEngineIsAskedOnceWhateverHappens(t *testing.T) {
 	w, e, said := delegating(t)
 	for range 2 {
-		for range 4 { // all of the SDK's tries
-			e.faults = append(e.faults, func(http.ResponseWriter) { panic(http.ErrAbortHandler) })
-		}
+		e.fail(slices.Repeat([]func(http.ResponseWriter){func(http.ResponseWriter) { panic(http.ErrAbortHandler) }}, 4)...) // all of the SDK's tries
 		if err := w.runSaying(said); err == nil {
 			t.Error("the answer was lost, and no error says so")
 		}
@@ -169,6 +185,8 @@ func TestAnEngineIsAskedOnceWhateverHappens(t *testing.T) {
 	}
 	w.must(g.Wait())
 	e.want(t, 1)
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.asked < 9 {
 		t.Errorf("it was asked %d times", e.asked)
 	}
@@ -182,13 +200,12 @@ func TestARefusedQueryIsNoQuery(t *testing.T) {
 		w.WriteHeader(http.StatusBadRequest)
 		fmt.Fprint(w, `{"__type":"InvalidRequestException","Message":"no output location"}`)
 	}
-	e.faults = []func(http.ResponseWriter){refuse}
+	e.fail(refuse)
 	if err := w.runSaying(said); err == nil || !strings.Contains(err.Error(), "have Athena start a query: refused") {
 		t.Errorf("got %v", err)
 	}
 	w.must(w.runSaying(said))
-	e.want(t, 2)
-	if e.queries[0].ClientRequestToken == e.queries[1].ClientRequestToken {
+	if q := e.want(t, 2); q[0].ClientRequestToken == q[1].ClientRequestToken {
 		t.Error("it was asked by the same token")
 	}
 }
