@@ -45,6 +45,10 @@ func makeHistory(r *rand.Rand, partitions, length int) *history {
 				e.before = key()
 			}
 			e.record = e.kafka(r, part, offset)
+			if r.IntN(6) == 0 { // a half of a change of key, whose other half is in any partition, and in any delivery
+				name := map[bool]string{true: "__debezium.newkey", false: "__debezium.oldkey"}[e.deletes]
+				e.record.Headers = []kafka.Header{{Key: name, Value: fmt.Appendf(nil, `{"id":%d}`, r.Int64N(int64(partitions)*12)-20)}}
+			}
 			list = append(list, e)
 		}
 		h.parts, h.events = append(h.parts, part), append(h.events, list)

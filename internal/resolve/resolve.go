@@ -17,7 +17,8 @@ type Outcome struct {
 	Patches  []Patch
 	Rejected []int      // rows of the batch
 	Keys     []rows.Key // all keys of the plan
-	// Found is the rows that go. It is nil when the keys were not looked up.
+	// Found is the rows that go: those of the plan's keys, not those of keys that a change of key only names. It is nil when the
+	// keys were not looked up.
 	Found *locate.Found
 
 	Inserts, Updates, Deletes int // keys
@@ -57,7 +58,7 @@ func (o *Outcome) Changes() bool {
 // Settle resolves a plan with the live rows of its keys. Settling it again against the result writes the same
 // rows once more: the table stays equal.
 func Settle(p merge.Plan, found *locate.Found) *Outcome {
-	o := &Outcome{Batch: p.Batch, Found: found, Keys: make([]rows.Key, 0, len(p.Effects)), Write: make([]Row, 0, len(p.Effects))}
+	o := &Outcome{Batch: p.Batch, Found: going(p, found), Keys: make([]rows.Key, 0, len(p.Effects)), Write: make([]Row, 0, len(p.Effects))}
 	old := make([]*locate.Hit, p.Batch.Keys.Len())
 	for i, h := range found.Hits {
 		if old[h.Key] == nil {
@@ -90,6 +91,25 @@ func Settle(p merge.Plan, found *locate.Found) *Outcome {
 		o.Write = append(o.Write, row)
 	}
 	return o
+}
+
+// going is what is found of the plan's keys. Those of a batch are more where a half of a change of key names the other's key.
+func going(p merge.Plan, found *locate.Found) *locate.Found {
+	if len(p.Effects) == p.Batch.Keys.Len() {
+		return found
+	}
+	goes := make([]bool, p.Batch.Keys.Len())
+	for _, e := range p.Effects {
+		goes[e.Key] = true
+	}
+	out := *found
+	out.Hits = nil
+	for _, h := range found.Hits {
+		if goes[h.Key] {
+			out.Hits = append(out.Hits, h)
+		}
+	}
+	return &out
 }
 
 // patch adds what a partial row comes to, and returns its number.

@@ -50,6 +50,20 @@ func TestSettleWritesPutsAndKillsEveryHit(t *testing.T) {
 	}
 }
 
+// A half of a change of key names another key, whose own changes may be in other deliveries.
+func TestSettleLeavesTheRowOfAKeyThatIsOnlyNamed(t *testing.T) {
+	t.Parallel()
+	b, key := batch(t)
+	b.Depart(key(1), key(2))
+	b.Arrive(key(3), key(4), []rows.Cell{{Int: 3}, {}})
+
+	hits := []locate.Hit{{Key: key(1), File: "a", Pos: 1}, {Key: key(2), File: "a", Pos: 2}, {Key: key(4), File: "a", Pos: 4}}
+	got := resolve.Settle(merge.Make(b), &locate.Found{Hits: hits})
+	if diff := cmp.Diff(got.Found.Hits, hits[:1]); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Rows of the batch: 0 is complete, 1 to 4 keep b. Rows 1 and 3 have to.
 func TestSettleLaysPartialRowsOverWhatIsThere(t *testing.T) {
 	t.Parallel()
