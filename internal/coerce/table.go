@@ -131,7 +131,7 @@ func (t *Table) Add(b *rows.Batch, c change.Change) error {
 		if err := t.deletedKey(c); err != nil {
 			return err
 		}
-		return t.remove(b, c.Other())
+		return t.remove(b, c)
 	}
 	if err := t.row(c); err != nil {
 		return err
@@ -152,11 +152,11 @@ func (t *Table) Add(b *rows.Batch, c change.Change) error {
 		old := b.Keys.Intern(&t.before)
 		b.Move(key, old, t.cells)
 		b.Delete(old)
-	case t.has(c.Other()) && t.keepsAny():
+	case t.has(c.Other()):
 		if err := t.parts(&t.before, c.Other()); err != nil {
 			return err
 		}
-		b.Arrive(key, b.Keys.Intern(&t.before), t.cells)
+		b.Arrive(key, b.Keys.Intern(&t.before), c.Time(), t.cells)
 	default:
 		b.Put(key, t.cells)
 	}
@@ -164,22 +164,17 @@ func (t *Table) Add(b *rows.Batch, c change.Change) error {
 }
 
 // remove adds the delete of the row of t.key, which may go on under another key.
-func (t *Table) remove(b *rows.Batch, next wire.Value) error {
+func (t *Table) remove(b *rows.Batch, c change.Change) error {
 	key := b.Keys.Intern(&t.key)
-	if !t.has(next) {
+	if !t.has(c.Other()) {
 		b.Delete(key)
 		return nil
 	}
-	if err := t.parts(&t.before, next); err != nil {
+	if err := t.parts(&t.before, c.Other()); err != nil {
 		return err
 	}
-	b.Depart(key, b.Keys.Intern(&t.before))
+	b.Depart(key, b.Keys.Intern(&t.before), c.Time())
 	return nil
-}
-
-// keepsAny reports whether a cell of the row is kept.
-func (t *Table) keepsAny() bool {
-	return slices.ContainsFunc(t.cells, func(c rows.Cell) bool { return c.Kept != rows.NotKept })
 }
 
 // row reads the change's row into the cells.

@@ -17,6 +17,7 @@ type Plan struct {
 	Batch   *rows.Batch
 	Effects []Effect // of each key the last
 	layers  []layer
+	halves  map[move]halves
 }
 
 // Effect is what remains of all changes of one key.
@@ -24,8 +25,6 @@ type Effect struct {
 	Key rows.Key
 	Row int   // the newest row in the batch; negative: the key's row is deleted
 	top int32 // the layer of the row; of a deleted one, of what was there before
-	// Of a deleted row that goes on under another key: 1 + that key.
-	next rows.Key
 }
 
 // Deletes reports whether the key's row is deleted.
@@ -38,6 +37,16 @@ type layer struct {
 	table rows.Key // under inTable: whose row
 }
 
+// move is a change of key.
+type move struct {
+	from, to rows.Key
+	at       int64
+}
+
+// halves are those of a move whose other half is further on, in another partition: what was there of the row that departed, and
+// the layer of the one that arrived. Where there are several, the first belongs to the first.
+type halves struct{ departed, arrived []int32 }
+
 const (
 	nothing = int32(0)
 	inTable = int32(-1)
@@ -45,14 +54,16 @@ const (
 
 // Make plans a batch.
 func Make(b *rows.Batch) Plan {
-	p := Plan{Batch: b, Effects: make([]Effect, 0, b.Keys.Len())}
+	p := Plan{Batch: b, Effects: make([]Effect, 0, b.Keys.Len()), halves: map[move]halves{}}
 	at := make([]int32, b.Keys.Len()) // 1 + index of the key's effect
 	for _, e := range b.Entries {
 		top := int32(0)
 		switch {
 		case !b.HasKept():
 		case e.Deletes():
-			top = p.before(e.Key, at)
+			if top = p.before(e.Key, at); e.Half {
+				p.depart(move{e.Key, e.Over, e.At}, top)
+			}
 		default:
 			top = p.lay(e, at)
 		}
@@ -60,39 +71,61 @@ func Make(b *rows.Batch) Plan {
 			p.Effects = append(p.Effects, Effect{})
 			at[e.Key] = int32(len(p.Effects))
 		}
-		now := &p.Effects[at[e.Key]-1]
-		next := rows.Key(0)
-		if e.Deletes() {
-			if next = now.next; e.Half { // a tombstone behind it says no more
-				next = e.Over + 1
-			}
-		}
-		*now = Effect{e.Key, e.Row, top, next}
+		p.Effects[at[e.Key]-1] = Effect{e.Key, e.Row, top}
 	}
 	return p
 }
 
 // lay puts a row over what is there of it so far, and returns the number of the layer.
 func (p *Plan) lay(e rows.Entry, at []int32) int32 {
-	l := layer{row: e.Row, under: nothing}
-	if p.Batch.Partial(e.Row) {
-		l.table = e.Over
-		if p.under(e, at) {
-			l.under = p.before(e.Over, at)
-		}
+	p.layers = append(p.layers, layer{row: e.Row, under: nothing, table: e.Over})
+	n := int32(len(p.layers))
+	switch {
+	case e.Half:
+		p.arrive(move{e.Over, e.Key, e.At}, n)
+	case !p.Batch.Partial(e.Row):
+	case at[e.Over] == 0 || !p.Effects[at[e.Over]-1].Deletes():
+		p.layers[n-1].under = p.before(e.Over, at)
 	}
-	p.layers = append(p.layers, l)
-	return int32(len(p.layers))
+	return n
 }
 
-// under reports whether there is a row that a partial one is laid over: the one that is there or, for the second half of a
-// change of key, the one that the first half has deleted. That one is sure to be meant: of the same key there may be others.
-func (p *Plan) under(e rows.Entry, at []int32) bool {
-	n := at[e.Over]
-	if e.Half {
-		return n > 0 && p.Effects[n-1].next == e.Key+1
+// arrive puts the layer of a row that arrives over the one that departed, once that is known: it alone is sure to be meant, since
+// of its key there may be others.
+func (p *Plan) arrive(m move, n int32) {
+	h := p.halves[m]
+	if len(h.departed) == 0 {
+		h.arrived = append(h.arrived, n)
+	} else {
+		p.put(n, h.departed[0])
+		h.departed = h.departed[1:]
 	}
-	return n == 0 || !p.Effects[n-1].Deletes()
+	p.halves[m] = h
+}
+
+// depart is the other half of arrive, and knows what was there.
+func (p *Plan) depart(m move, top int32) {
+	h := p.halves[m]
+	if len(h.arrived) == 0 {
+		h.departed = append(h.departed, top)
+	} else {
+		p.put(h.arrived[0], top)
+		h.arrived = h.arrived[1:]
+	}
+	p.halves[m] = h
+}
+
+// put has layer n be over another one, if it keeps anything. Unless that is over n: of moves in a circle, one is of another delivery.
+func (p *Plan) put(n, under int32) {
+	if !p.Batch.Partial(p.layers[n-1].row) {
+		return
+	}
+	for l := under; l > nothing; l = p.layers[l-1].under {
+		if l == n {
+			return
+		}
+	}
+	p.layers[n-1].under = under
 }
 
 // before is what is there of a key so far or, once it is deleted, was there.

@@ -54,8 +54,8 @@ func TestSettleWritesPutsAndKillsEveryHit(t *testing.T) {
 func TestSettleLeavesTheRowOfAKeyThatIsOnlyNamed(t *testing.T) {
 	t.Parallel()
 	b, key := batch(t)
-	b.Depart(key(1), key(2))
-	b.Arrive(key(3), key(4), []rows.Cell{{Int: 3}, {}})
+	b.Depart(key(1), key(2), 5)
+	b.Arrive(key(3), key(4), 5, []rows.Cell{{Int: 3}, {}})
 
 	hits := []locate.Hit{{Key: key(1), File: "a", Pos: 1}, {Key: key(2), File: "a", Pos: 2}, {Key: key(4), File: "a", Pos: 4}}
 	got := resolve.Settle(merge.Make(b), &locate.Found{Hits: hits})
