@@ -39,9 +39,14 @@ func runLedger(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet
 
 // owners defines the flags that say where the tables are. What it returns opens them, once the flags are parsed.
 func owners(o demo.Options, f *flag.FlagSet) (open func() (*owner.Owner, error)) {
-	at := endpoints(f)
-	file := f.String("config", "", "the `FILE` of a configuration document whose catalogs have the TABLE, [CATALOG:]NAMESPACE.NAME, of main if it names none (default: the catalog of localstack up)")
-	return func() (*owner.Owner, error) { return owner.Open(*file, *at, o.Out) }
+	at, file := configured(f)
+	return func() (*owner.Owner, error) {
+		c, err := owner.Configuration(*file, *at)
+		if err != nil {
+			return nil, err
+		}
+		return owner.Open(c, o.Out)
+	}
 }
 
 // runHealth shows what a table's readers pay.

@@ -20,6 +20,7 @@ import (
 	"syscall"
 
 	"github.com/frazil/frazil/internal/local/demo"
+	"github.com/frazil/frazil/internal/local/owner"
 	"github.com/frazil/frazil/internal/local/scenario"
 	"github.com/frazil/frazil/internal/local/stack"
 )
@@ -224,7 +225,7 @@ func runProduce(ctx context.Context, o demo.Options, in io.Reader, f *flag.FlagS
 
 func show(what string) func(context.Context, demo.Options, io.Reader, *flag.FlagSet, []string) error {
 	return func(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) error {
-		at := endpoints(f)
+		at, file := configured(f)
 		if err := f.Parse(args); err != nil {
 			return err
 		}
@@ -232,8 +233,18 @@ func show(what string) func(context.Context, demo.Options, io.Reader, *flag.Flag
 			f.Usage()
 			return errReported
 		}
-		return demo.Show(ctx, o, *at, what, f.Arg(0))
+		c, err := owner.Configuration(*file, *at)
+		if err != nil {
+			return err
+		}
+		return demo.Show(ctx, o, c, what, owner.TableName(f.Arg(0)))
 	}
+}
+
+// configured defines the flags that say where the tables are.
+func configured(f *flag.FlagSet) (at *stack.Endpoints, file *string) {
+	file = f.String("config", "", "the `FILE` of a configuration document whose catalogs have the TABLE, [CATALOG:]NAMESPACE.NAME, of main if it names none (default: the catalog of localstack up)")
+	return endpoints(f), file
 }
 
 func runScenarios(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) error {

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -18,8 +17,7 @@ import (
 )
 
 func main() {
-	follow := flag.Bool("follow", false, "outside Lambda: run again and again until SIGTERM")
-	flag.Parse()
+	follow := schedule.Flags()
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	d, err := newDrain(context.Background(), os.Environ(), environment.ReadDocument, log)
 	switch {
@@ -27,8 +25,8 @@ func main() {
 	case schedule.OnLambda(os.Environ()):
 		lambda.Start(&handler{d})
 	default:
-		d.Follows = *follow
-		err = schedule.Process(d, *follow)
+		d.Follows = follow
+		err = schedule.Process(d, follow)
 		d.End(context.Background())
 	}
 	if err != nil {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -17,8 +16,7 @@ import (
 )
 
 func main() {
-	follow := flag.Bool("follow", false, "outside Lambda: run again and again until SIGTERM")
-	flag.Parse()
+	follow := schedule.Flags()
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	m, err := newMaintain(context.Background(), os.Environ(), environment.ReadDocument, log)
 	switch {
@@ -26,7 +24,7 @@ func main() {
 	case schedule.OnLambda(os.Environ()):
 		lambda.Start(&handler{m})
 	default:
-		err = schedule.Process(m, *follow)
+		err = schedule.Process(m, follow)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

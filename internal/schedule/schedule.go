@@ -4,6 +4,8 @@ package schedule
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -18,6 +20,18 @@ type Work interface {
 	Run(ctx context.Context, stop <-chan struct{}) error
 	// Interval is the time from the beginning of one run to that of the next.
 	Interval() time.Duration
+}
+
+// Flags reads the arguments of a process: whether it is to follow. On Lambda an image may name a handler there.
+func Flags() (follow bool) {
+	flag.BoolVar(&follow, "follow", false, "outside Lambda: run again and again until SIGTERM")
+	flag.Parse()
+	if flag.NArg() > 0 && !OnLambda(os.Environ()) {
+		fmt.Fprintf(os.Stderr, "there is no argument %q: what is to be done stands in the configuration\n", flag.Arg(0))
+		flag.Usage()
+		os.Exit(2)
+	}
+	return follow
 }
 
 // OnLambda reports whether a process with this environment is one of Lambda's.

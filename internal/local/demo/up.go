@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/source"
 	"github.com/frazil/frazil/internal/local/stack"
@@ -99,18 +100,22 @@ func (p printer) up(w *world) {
 	p.line("\nAn event that fails is delivered again and again, as Lambda does it. Ctrl-C ends all; everything is in memory.")
 }
 
-// Show prints rows or snapshots of a table in the parts of Up.
-func Show(ctx context.Context, o Options, at stack.Endpoints, what, table string) error {
-	l, err := lake.Open(ctx, at.CatalogConfig())
+// Show prints rows or snapshots of a table.
+func Show(ctx context.Context, o Options, c *config.Config, what string, table config.Table) error {
+	catalog, ok := c.Catalogs[table.Catalog]
+	if !ok {
+		return fmt.Errorf("there is no catalog %s", table.Catalog)
+	}
+	l, err := lake.Open(ctx, catalog)
 	if err != nil {
-		return fmt.Errorf("no catalog answers at %s: is `go run ./localstack up` running? (%w)", at.Catalog, err)
+		return fmt.Errorf("no catalog answers at %s: is `go run ./localstack up` running? (%w)", catalog.URI, err)
 	}
 	p := printer{o.Out, o.Colour}
 	switch what {
 	case "rows":
-		return p.rows(ctx, l, table, 0)
+		return p.rows(ctx, l, table.Name(), 0)
 	case "snapshots":
-		return p.snapshots(ctx, l, table)
+		return p.snapshots(ctx, l, table.Name())
 	}
 	return errors.New("rows or snapshots")
 }

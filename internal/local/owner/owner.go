@@ -19,6 +19,7 @@ import (
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/local/stack"
+	"github.com/frazil/frazil/internal/route"
 )
 
 // Owner works on the tables of some catalogs.
@@ -40,12 +41,8 @@ func Configuration(file string, at stack.Endpoints) (*config.Config, error) {
 	return config.Parse(text)
 }
 
-// Open takes the catalogs of a configuration document in a file or, without one, that of the local stack.
-func Open(file string, at stack.Endpoints, out io.Writer) (*Owner, error) {
-	c, err := Configuration(file, at)
-	if err != nil {
-		return nil, err
-	}
+// Open takes the catalogs of a configuration.
+func Open(c *config.Config, out io.Writer) (*Owner, error) {
 	p, err := ingest.New(c, slog.Default())
 	return &Owner{c, p, out}, err
 }
@@ -87,11 +84,15 @@ func TableName(text string) config.Table {
 	return config.Table{Catalog: catalog, Path: strings.Split(name, ".")}
 }
 
-// SetLedger gives partitions of a topic, or SOURCE/TOPIC, next offsets: PARTITION=OFFSET each.
+// SetLedger gives partitions of a topic, or SOURCE/TOPIC, next offsets: PARTITION=OFFSET each. Where the configuration has routes, one of
+// them has to bring the topic to the table.
 func (o *Owner) SetLedger(ctx context.Context, table, name string, marks []string) error {
 	source, topic, ok := strings.Cut(name, "/")
 	if !ok {
 		source, topic = kafka.MainSource, name
+	}
+	if err := o.routed(source, topic, TableName(table)); err != nil {
+		return fmt.Errorf("ledger set: %w", err)
 	}
 	next := map[int32]int64{}
 	for _, m := range marks {
@@ -106,6 +107,25 @@ func (o *Owner) SetLedger(ctx context.Context, table, name string, marks []strin
 	return o.moveLedger(ctx, table, func(l *ledger.Ledger, now time.Time) (ledger.Move, error) {
 		return l.Set(source, topic, next, now.UnixMilli())
 	})
+}
+
+// routed refuses a topic that goes to another table, or nowhere.
+func (o *Owner) routed(source, topic string, table config.Table) error {
+	if len(o.config.Routes) == 0 {
+		return nil
+	}
+	routes, err := route.New(o.config.Routes)
+	if err != nil {
+		return err
+	}
+	n, err := routes.Of(source, topic)
+	if err != nil {
+		return err
+	}
+	if to := o.config.Routes[n].Table; to.String() != table.String() {
+		return fmt.Errorf("topic %s goes to table %s", ledger.SourceAndTopic(source, topic), to)
+	}
+	return nil
 }
 
 // AcceptLedger gives up what a roll-back took out of the table.

@@ -7,11 +7,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/owner"
 	"github.com/frazil/frazil/internal/local/stack"
 	"github.com/google/go-cmp/cmp"
 )
+
+// configuration is that of a local stack.
+func configuration(t *testing.T, at stack.Endpoints) *config.Config {
+	t.Helper()
+	c, err := owner.Configuration("", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
 
 func TestTheOwnerIsToldWhatWillFollow(t *testing.T) {
 	t.Parallel()
@@ -32,7 +43,7 @@ func TestTheOwnerIsToldWhatWillFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	own, err := owner.Open("", parts.Endpoints, &out)
+	own, err := owner.Open(configuration(t, parts.Endpoints), &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,15 +90,33 @@ func TestTheOwnersTablesMayBeThoseOfADocument(t *testing.T) {
 	if err := os.WriteFile(file, []byte("catalogs: {main: {uri: nonsense}}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := owner.Open(file, stack.Fixed(), os.Stdout); err == nil || !strings.Contains(err.Error(), "catalogs.main.uri") {
+	if _, err := owner.Configuration(file, stack.Fixed()); err == nil || !strings.Contains(err.Error(), "catalogs.main.uri") {
 		t.Errorf("got %v", err)
 	}
-	own, err := owner.Open("", stack.Fixed(), os.Stdout)
+	own, err := owner.Open(configuration(t, stack.Fixed()), os.Stdout)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := own.Ledger(t.Context(), "lake:shop.orders"); err == nil || err.Error() != "there is no catalog lake" {
 		t.Errorf("a catalog that is not in it: got %v", err)
+	}
+}
+
+// A topic that no route brings would stand in the ledger for good.
+func TestTheOwnerSetsTopicsThatTheTableHas(t *testing.T) {
+	t.Parallel()
+	c := configuration(t, stack.Fixed())
+	c.Routes = []config.Route{{Topics: []string{"orders"}, Source: "main", Table: owner.TableName("shop.orders")}}
+	own, err := owner.Open(c, os.Stdout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][3]string{
+		{"shop.orders", "oders", "no route"}, {"shop.orders", "eu/orders", "no route"}, {"shop.lines", "orders", "topic orders goes to table main:shop.orders"},
+	} {
+		if err := own.SetLedger(t.Context(), c[0], c[1], []string{"0=1"}); err == nil || !strings.Contains(err.Error(), c[2]) {
+			t.Errorf("%s of %s: got %v", c[1], c[0], err)
+		}
 	}
 }
 
@@ -115,7 +144,7 @@ func TestTheOwnerSeesATablesHealth(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	own, err := owner.Open("", parts.Endpoints, &out)
+	own, err := owner.Open(configuration(t, parts.Endpoints), &out)
 	if err == nil {
 		err = own.Health(t.Context(), "shop.orders")
 	}
