@@ -32,6 +32,7 @@ type Change struct {
 	other            wire.Value
 	meta             string
 	time             int64
+	mark             uint64
 	op               Op
 	insert           bool
 }
@@ -66,9 +67,9 @@ func (c Change) WithBefore(before wire.Value) Change {
 
 // WithOther returns the change, a half of a change of key, with the key of its other half: a delete with the key that its
 // row goes on under, an insert with the one that it had before. What the source did not send again with the insert is what
-// the deleted row had.
-func (c Change) WithOther(key wire.Value) Change {
-	c.other = key
+// the deleted row had. Mark is of the change of key, and the same in both halves; 0: the source does not tell one from others.
+func (c Change) WithOther(key wire.Value, mark uint64) Change {
+	c.other, c.mark = key, mark
 	return c
 }
 
@@ -102,6 +103,9 @@ func (c Change) Before() wire.Value { return c.before }
 
 // Other returns the key of the other half of a change of key, absent if this is none.
 func (c Change) Other() wire.Value { return c.other }
+
+// Mark returns what both halves of a change of key have, and no others; 0: there is no such thing.
+func (c Change) Mark() uint64 { return c.mark }
 
 // IsInsert tells an Insert from an Upsert.
 func (c Change) IsInsert() bool { return c.insert }

@@ -15,7 +15,9 @@ func TestChangesHoldWhatTheyWereMadeOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	key, before := row.Field("key"), row.Field("old")
-	full := func(c change.Change) change.Change { return c.WithKey(key).WithBefore(before).WithMeta("__") }
+	full := func(c change.Change) change.Change {
+		return c.WithKey(key).WithBefore(before).WithMeta("__").WithOther(before, 7)
+	}
 	tests := []struct {
 		c      change.Change
 		op     change.Op
@@ -32,8 +34,8 @@ func TestChangesHoldWhatTheyWereMadeOf(t *testing.T) {
 		if tt.c.Op() != tt.op || tt.c.Op().String() != tt.name || tt.c.Row() != tt.row || tt.c.IsInsert() != tt.insert {
 			t.Errorf("%s: got op %v, insert %v, row %s", tt.name, tt.c.Op(), tt.c.IsInsert(), tt.c.Row().Raw())
 		}
-		if tt.c.Key() != key || tt.c.Before() != before || tt.c.Meta() != "__" {
-			t.Errorf("%s: key, image before or prefix are not those given", tt.name)
+		if tt.c.Key() != key || tt.c.Before() != before || tt.c.Meta() != "__" || tt.c.Other() != before || tt.c.Mark() != 7 {
+			t.Errorf("%s: a key, image before, mark or prefix are not those given", tt.name)
 		}
 	}
 	if (change.Change{}).Op() != change.OpNone {

@@ -156,7 +156,7 @@ func (t *Table) Add(b *rows.Batch, c change.Change) error {
 		if err := t.parts(&t.before, c.Other()); err != nil {
 			return err
 		}
-		b.Arrive(key, b.Keys.Intern(&t.before), c.Time(), t.cells)
+		b.Arrive(key, b.Keys.Intern(&t.before), c.Mark(), t.cells)
 	default:
 		b.Put(key, t.cells)
 	}
@@ -173,7 +173,7 @@ func (t *Table) remove(b *rows.Batch, c change.Change) error {
 	if err := t.parts(&t.before, c.Other()); err != nil {
 		return err
 	}
-	b.Depart(key, b.Keys.Intern(&t.before), c.Time())
+	b.Depart(key, b.Keys.Intern(&t.before), c.Mark())
 	return nil
 }
 

@@ -3,6 +3,7 @@ package envelope
 import (
 	"errors"
 	"fmt"
+	"hash/maphash"
 
 	"github.com/frazil/frazil/internal/change"
 	"github.com/frazil/frazil/internal/wire"
@@ -36,7 +37,7 @@ func debezium(m message) (change.Change, Control, error) {
 	}
 	c, err := debeziumRow(op, m)
 	if err == nil {
-		c, err = withOtherKey(c, m)
+		c, err = withOtherKey(c, m, source)
 	}
 	return c.WithTime(integer(source.Field("ts_ms").Text())), "", err
 }
@@ -69,8 +70,19 @@ func withBefore(c change.Change, before wire.Value) change.Change {
 	return c.WithBefore(before)
 }
 
+// mark is of the event of the source that a message is of: both halves of a change of key have the same source block, which
+// tells where the source has it in its log.
+func mark(source wire.Value) uint64 {
+	if source.Kind() != wire.Object {
+		return 0
+	}
+	return max(1, maphash.Bytes(marks, source.Raw()))
+}
+
+var marks = maphash.MakeSeed()
+
 // withOtherKey adds the key of the other half of a key change, which Debezium sends in a header.
-func withOtherKey(c change.Change, m message) (change.Change, error) {
+func withOtherKey(c change.Change, m message, source wire.Value) (change.Change, error) {
 	name := "__debezium.oldkey"
 	if c.Op() == change.OpDelete {
 		name = "__debezium.newkey"
@@ -83,7 +95,7 @@ func withOtherKey(c change.Change, m message) (change.Change, error) {
 	if err != nil {
 		return c, fmt.Errorf("read header %s: %w", name, err)
 	}
-	return c.WithOther(key), nil
+	return c.WithOther(key, mark(source)), nil
 }
 
 // debeziumControl finds the class of a value without an op: what the connector sends to topics of its own, which a

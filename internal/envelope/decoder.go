@@ -139,7 +139,7 @@ func (d *Decoder) null(m message) (change.Change, Control, error) {
 	case d.options.NullValue == NullError:
 		return change.Change{}, "", errors.New("the value is null")
 	}
-	c, err := withOtherKey(change.Delete().WithKey(m.key), m)
+	c, err := withOtherKey(change.Delete().WithKey(m.key), m, wire.Value{})
 	return c, "", err
 }
 

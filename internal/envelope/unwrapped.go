@@ -39,7 +39,7 @@ func unwrapped(m message) (change.Change, Control, error) {
 	default:
 		return change.Change{}, "", unknownOp([]byte{op})
 	}
-	c, err = withOtherKey(c, m)
+	c, err = withOtherKey(c, m, wire.Value{})
 	return c.WithKey(m.key).WithMeta(metaPrefix), "", err
 }
 

@@ -17,14 +17,13 @@ type Plan struct {
 	Batch   *rows.Batch
 	Effects []Effect // of each key the last
 	layers  []layer
-	halves  map[move]halves
 }
 
 // Effect is what remains of all changes of one key.
 type Effect struct {
 	Key rows.Key
 	Row int   // the newest row in the batch; negative: the key's row is deleted
-	top int32 // the layer of the row; of a deleted one, of what was there before
+	top int32 // the layer of the row, if any row of the batch is partial
 }
 
 // Deletes reports whether the key's row is deleted.
@@ -35,17 +34,10 @@ type layer struct {
 	row   int
 	under int32    // a layer by its number, from 1 on, or one of these two
 	table rows.Key // under inTable: whose row
+	// The table's own row of a key goes before what is under the layer, if there is one (own).
+	own bool
+	key rows.Key
 }
-
-// move is a change of key.
-type move struct {
-	from, to rows.Key
-	at       int64
-}
-
-// halves are those of a move whose other half is further on, in another partition: what was there of the row that departed, and
-// the layer of the one that arrived. Where there are several, the first belongs to the first.
-type halves struct{ departed, arrived []int32 }
 
 const (
 	nothing = int32(0)
@@ -54,98 +46,76 @@ const (
 
 // Make plans a batch.
 func Make(b *rows.Batch) Plan {
-	p := Plan{Batch: b, Effects: make([]Effect, 0, b.Keys.Len()), halves: map[move]halves{}}
-	at := make([]int32, b.Keys.Len()) // 1 + index of the key's effect
+	p := planner{Plan: Plan{Batch: b, Effects: make([]Effect, 0, b.Keys.Len())}, at: make([]int32, b.Keys.Len()), moves: map[move]*halves{}}
 	for _, e := range b.Entries {
-		top := int32(0)
+		top := nothing
 		switch {
 		case !b.HasKept():
-		case e.Deletes():
-			if top = p.before(e.Key, at); e.Half {
-				p.depart(move{e.Key, e.Over, e.At}, top)
-			}
-		default:
-			top = p.lay(e, at)
+		case !e.Deletes():
+			top = p.lay(e)
+		case e.Half:
+			p.depart(e)
 		}
-		if at[e.Key] == 0 {
+		if p.at[e.Key] == 0 {
 			p.Effects = append(p.Effects, Effect{})
-			at[e.Key] = int32(len(p.Effects))
+			p.at[e.Key] = int32(len(p.Effects))
 		}
-		p.Effects[at[e.Key]-1] = Effect{e.Key, e.Row, top}
+		p.Effects[p.at[e.Key]-1] = Effect{e.Key, e.Row, top}
 	}
-	return p
+	for _, h := range p.order {
+		p.join(h)
+	}
+	return p.Plan
+}
+
+// planner makes a plan.
+type planner struct {
+	Plan
+	at    []int32 // by key: 1 + index of its effect
+	moves map[move]*halves
+	order []*halves
 }
 
 // lay puts a row over what is there of it so far, and returns the number of the layer.
-func (p *Plan) lay(e rows.Entry, at []int32) int32 {
-	p.layers = append(p.layers, layer{row: e.Row, under: nothing, table: e.Over})
-	n := int32(len(p.layers))
+func (p *planner) lay(e rows.Entry) int32 {
+	l := layer{row: e.Row, under: nothing, table: e.Over, key: e.Key}
+	n := int32(len(p.layers)) + 1
 	switch {
 	case e.Half:
-		p.arrive(move{e.Over, e.Key, e.At}, n)
-	case !p.Batch.Partial(e.Row):
-	case at[e.Over] == 0 || !p.Effects[at[e.Over]-1].Deletes():
-		p.layers[n-1].under = p.before(e.Over, at)
+		h := p.halves(move{e.Over, e.Key, e.Mark})
+		h.arrived = append(h.arrived, arrival{n, p.there(e.Key)})
+	case p.Batch.Partial(e.Row):
+		l.under = p.there(e.Over)
 	}
+	p.layers = append(p.layers, l)
 	return n
 }
 
-// arrive puts the layer of a row that arrives over the one that departed, once that is known: it alone is sure to be meant, since
-// of its key there may be others.
-func (p *Plan) arrive(m move, n int32) {
-	h := p.halves[m]
-	if len(h.departed) == 0 {
-		h.arrived = append(h.arrived, n)
-	} else {
-		p.put(n, h.departed[0])
-		h.departed = h.departed[1:]
-	}
-	p.halves[m] = h
-}
-
-// depart is the other half of arrive, and knows what was there.
-func (p *Plan) depart(m move, top int32) {
-	h := p.halves[m]
-	if len(h.arrived) == 0 {
-		h.departed = append(h.departed, top)
-	} else {
-		p.put(h.arrived[0], top)
-		h.arrived = h.arrived[1:]
-	}
-	p.halves[m] = h
-}
-
-// put has layer n be over another one, if it keeps anything. Unless that is over n: of moves in a circle, one is of another delivery.
-func (p *Plan) put(n, under int32) {
-	if !p.Batch.Partial(p.layers[n-1].row) {
-		return
-	}
-	for l := under; l > nothing; l = p.layers[l-1].under {
-		if l == n {
-			return
-		}
-	}
-	p.layers[n-1].under = under
-}
-
-// before is what is there of a key so far or, once it is deleted, was there.
-func (p *Plan) before(k rows.Key, at []int32) int32 {
-	if n := at[k]; n > 0 {
+// there is what is there of a key so far.
+func (p *planner) there(k rows.Key) int32 {
+	switch n := p.at[k]; {
+	case n == 0:
+		return inTable
+	case p.Effects[n-1].Deletes():
+		return nothing
+	default:
 		return p.Effects[n-1].top
 	}
-	return inTable
 }
 
 // Layers are the rows of the batch that a put is made of, the newest first: a cell that one keeps is the next one's. Under
-// the last there is the table's row of a key, or (ok is false) nothing.
-func (p *Plan) Layers(e Effect) (of []int, table rows.Key, ok bool) {
-	if e.top == 0 {
+// the last there is the table's row of a key, or (ok is false) nothing. Has tells which keys the table has a row of.
+func (p *Plan) Layers(e Effect, has func(rows.Key) bool) (of []int, table rows.Key, ok bool) {
+	if e.top == nothing {
 		return []int{e.Row}, 0, false
 	}
 	for n := e.top; ; {
 		l := p.layers[n-1]
 		of = append(of, l.row)
-		if l.under <= nothing {
+		switch {
+		case l.own && has(l.key):
+			return of, l.key, true
+		case l.under <= nothing:
 			return of, l.table, l.under == inTable
 		}
 		n = l.under

@@ -114,7 +114,7 @@ func going(p merge.Plan, found *locate.Found) *locate.Found {
 
 // patch adds what a partial row comes to, and returns its number.
 func (o *Outcome) patch(p merge.Plan, e merge.Effect, old []*locate.Hit) int {
-	layers, table, ok := p.Layers(e)
+	layers, table, ok := p.Layers(e, func(k rows.Key) bool { return old[k] != nil })
 	patch := Patch{Layers: layers}
 	if ok {
 		patch.Old = old[table]

@@ -13,9 +13,9 @@ type Entry struct {
 	// Over is the key whose row a partial one's kept cells come from. Where that is another's row, a change of its own may have
 	// deleted it in this delivery, and says in Over under which key it goes on.
 	Over Key
-	// Half: the change is a half of a change of key, which its source made at the time At. Both halves say the same time.
+	// Half: the change is a half of a change of key. Both halves have its Mark, and no others; 0: the source does not say.
 	Half bool
-	At   int64
+	Mark uint64
 }
 
 // Deletes reports whether the entry deletes its key's row.
@@ -69,8 +69,8 @@ func (b *Batch) Put(key Key, cells []Cell) { b.put(Entry{Key: key, Over: key}, c
 func (b *Batch) Move(key, old Key, cells []Cell) { b.put(Entry{Key: key, Over: old}, cells) }
 
 // Arrive is the half of a change of key that puts its row; Depart is the other. They may come in any order.
-func (b *Batch) Arrive(key, old Key, at int64, cells []Cell) {
-	b.put(Entry{Key: key, Over: old, Half: true, At: at}, cells)
+func (b *Batch) Arrive(key, old Key, mark uint64, cells []Cell) {
+	b.put(Entry{Key: key, Over: old, Half: true, Mark: mark}, cells)
 }
 
 func (b *Batch) put(e Entry, cells []Cell) {
@@ -141,8 +141,8 @@ func (b *Batch) Delete(key Key) {
 }
 
 // Depart is the half of a change of key that deletes its row, which goes on under another key.
-func (b *Batch) Depart(key, next Key, at int64) {
-	b.Entries = append(b.Entries, Entry{Key: key, Row: -1, Over: next, Half: true, At: at})
+func (b *Batch) Depart(key, next Key, mark uint64) {
+	b.Entries = append(b.Entries, Entry{Key: key, Row: -1, Over: next, Half: true, Mark: mark})
 }
 
 // Columns completes the batch: no change may be added after it. Row i of the arrays is the row of the i-th Put.

@@ -37,9 +37,9 @@ func TestJoinedBatchesAreOne(t *testing.T) {
 					case 0:
 						b.Delete(k)
 					case 1:
-						b.Depart(k, o, int64(size))
+						b.Depart(k, o, uint64(size))
 					case 2:
-						b.Arrive(k, o, int64(size), cells)
+						b.Arrive(k, o, uint64(size), cells)
 					case 3:
 						b.Move(k, o, cells)
 					default:
