@@ -99,16 +99,7 @@ func TestATakenDeliveryIsDecodedAnewForAnotherSchemaOfTheSameNumber(t *testing.T
 	w.must(deliver(t.Context(), p, flat(part, 0, `{"id":1,"note":"a"}`)))
 	d, err := p.Take(t.Context(), []kafka.Record{flat(part, 1, `{"id":2,"note":"b"}`)})
 	w.must(err)
-	before := w.load()
-	w.alter(func(tx *table.Transaction) error {
-		return tx.UpdateSchema(true, false).DeleteColumn([]string{"note"}).Commit()
-	})
-	_, _, err = w.client.CommitTable(t.Context(), before.Identifier(), nil, []table.Update{table.NewRemoveSchemasUpdate([]int{before.Schema().ID})})
-	w.must(err)
-	w.alter(addNote)
-	if w.load().Schema().ID != before.Schema().ID {
-		t.Fatal("the number is not taken again")
-	}
+	w.renewNote()
 	if deliver(t.Context(), p, flat(part, 1, `{}`)) == nil { // so the process looks at the table again
 		t.Error("a record without a key is applied")
 	}
@@ -130,4 +121,32 @@ func TestBadRecordsOfATakenDeliveryAreCutOff(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	w.wantRows("id=1 n=1")
+}
+
+// Nor is a row of another schema of the same number one that stays as it is.
+func TestARowIsWrittenAgainForAnotherSchemaOfTheSameNumber(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shopOrders, flatRoute)
+	w.alter(addNote)
+	p, part := w.pipeline(), partition(0)
+	w.must(deliver(t.Context(), p, flat(part, 0, `{"id":1,"note":"a"}`)))
+	w.renewNote()
+	w.must(deliver(t.Context(), w.pipeline(), flat(part, 1, `{"id":2,"note":"b"}`)))
+	w.must(deliver(t.Context(), p, flat(part, 1, `{"id":2,"note":"b"}`), flat(part, 2, `{"id":1,"note":"a"}`)))
+	w.wantRows("id=1 note=a", "id=2 note=b")
+}
+
+// renewNote has a column made anew, and the schema with it get the number of the one before.
+func (w *world) renewNote() {
+	w.Helper()
+	before := w.load()
+	w.alter(func(tx *table.Transaction) error {
+		return tx.UpdateSchema(true, false).DeleteColumn([]string{"note"}).Commit()
+	})
+	_, _, err := w.client.CommitTable(w.Context(), before.Identifier(), nil, []table.Update{table.NewRemoveSchemasUpdate([]int{before.Schema().ID})})
+	w.must(err)
+	w.alter(addNote)
+	if w.load().Schema().ID != before.Schema().ID {
+		w.Fatal("the number is not taken again")
+	}
 }

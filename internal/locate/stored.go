@@ -3,15 +3,14 @@ package locate
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/frazil/frazil/internal/rows"
 	"github.com/frazil/frazil/internal/tablefile"
 )
 
-// fingerprints names those of a file's rows: as rows of a schema, for its columns change.
+// fingerprints names those of a file's rows: as rows of a schema, whose columns change.
 func fingerprints(schema *rows.Schema, path string) tablefile.Memo {
-	return tablefile.Memo{What: fmt.Sprintf("fingerprints %d", schema.ID), Path: path}
+	return tablefile.Memo{What: "fingerprints " + schema.Form, Path: path}
 }
 
 // Keep notes the fingerprints of the rows of files that were written, by path.

@@ -16,9 +16,11 @@ import (
 
 // Schema is the part of a table's schema that rows are made by.
 type Schema struct {
-	ID      int
 	Columns []Column
 	Key     []int // which columns make up the key, in key order
+	// Form is the ids and types of the columns: rows of schemas compare where it is the same. A schema's number may be another's by
+	// then.
+	Form string
 }
 
 // Column is a column of the table.
@@ -34,12 +36,13 @@ type Column struct {
 // identifier fields are the key. Types that cannot be written, key columns that do not exist and keys of
 // a type without exact equality are errors.
 func NewSchema(s *iceberg.Schema, key []string) (*Schema, error) {
-	out := &Schema{ID: s.ID}
+	out := &Schema{}
 	for _, f := range s.Fields() {
 		if t := refused(f.Type, false); t != nil {
 			return nil, fmt.Errorf("column %s: the type %s is not supported", f.Name, t)
 		}
 		out.Columns = append(out.Columns, Column{Name: f.Name, FieldID: f.ID, Type: f.Type, Required: f.Required, Default: f.WriteDefault})
+		out.Form += fmt.Sprintf("%d %s, ", f.ID, f.Type)
 	}
 	var err error
 	if len(key) > 0 {
