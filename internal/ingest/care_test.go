@@ -184,3 +184,21 @@ func TestSmallFilesAreMergedInPartitionsOfEveryTransform(t *testing.T) {
 		}
 	}
 }
+
+// A writer may leave a data file without rows: of a table that had none alive, when it compacted it.
+func TestAFileWithoutRowsIsCaredFor(t *testing.T) {
+	t.Parallel()
+	spec := leftAlone(shopOrders)
+	spec.Properties["frazil.care.level-files"] = "2"
+	w := newWorld(t, spec, flatRoute, lake.Row{"id": "1", "n": "1"})
+	p, part := w.pipeline(), partition(0)
+	w.must(deliver(t.Context(), p, gone(part, 0, `{"id":1}`)))
+	w.must(w.lake.Compact(t.Context(), w.name))
+	if n := w.count(w.load().CurrentSnapshot()); n.dataFiles != 1 || n.records != 0 {
+		t.Fatalf("the table has %d data files of %d rows", n.dataFiles, n.records)
+	}
+	for offset := range int64(5) {
+		w.must(deliver(t.Context(), p, flat(part, 1+offset, fmt.Sprintf(`{"id":%d,"n":1}`, offset))))
+	}
+	w.wantRows("id=0 n=1", "id=1 n=1", "id=2 n=1", "id=3 n=1", "id=4 n=1")
+}

@@ -53,7 +53,7 @@ func (s *state) count(positions, equal *tablefile.Positions) {
 	if s.dead = 0; all != nil {
 		s.dead = all.Cardinality()
 	}
-	if s.dead < s.Count() {
+	if all == nil || s.dead < s.Count() { // a file may have no row at all
 		return
 	}
 	s.dead = 0
