@@ -26,7 +26,9 @@ func (t table) naive(changes []partial) {
 	for _, c := range changes {
 		old := t[c.key]
 		if c.before != 0 {
-			old = t[c.before]
+			if _, taken := t[c.key]; !taken { // else it is there already
+				old = t[c.before]
+			}
 			delete(t, c.before)
 		}
 		if c.deletes {

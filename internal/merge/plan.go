@@ -34,7 +34,8 @@ type layer struct {
 	row   int
 	under int32    // a layer by its number, from 1 on, or one of these two
 	table rows.Key // under inTable: whose row
-	// The table's own row of a key goes before what is under the layer, if there is one (own).
+	// A source moves no row to a key that is taken: if the table has a row of the key (own), the change is one that was made before,
+	// and is made again over that row.
 	own bool
 	key rows.Key
 }
@@ -85,7 +86,9 @@ func (p *planner) lay(e rows.Entry) int32 {
 		h := p.halves(move{e.Over, e.Key, e.Mark})
 		h.arrived = append(h.arrived, arrival{n, p.there(e.Key)})
 	case p.Batch.Partial(e.Row):
-		l.under = p.there(e.Over)
+		if l.under = p.there(e.Key); e.Over != e.Key && l.under <= nothing {
+			l.under, l.own = p.there(e.Over), l.under == inTable
+		}
 	}
 	p.layers = append(p.layers, l)
 	return n
