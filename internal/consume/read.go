@@ -74,8 +74,8 @@ type place struct {
 	Stretch
 	begun int64 // behind the last batch that had records of it
 	next  int64
-	// Of the batch at hand.
-	records []kafka.Record
+	// Of the batch at hand: how many records there are, and where in it the next one goes.
+	records, at int
 }
 
 type topicPartition struct {
@@ -89,8 +89,11 @@ type reader struct {
 	at     map[topicPartition]*place
 	quiet  bool // there is no more to come
 
-	bytes, records int64 // of the batch at hand
-	since          time.Time
+	// Of the batch at hand. What holds its records is used again.
+	records []kafka.Record // in the order in which they came
+	of      []*place       // each of them
+	bytes   int64
+	since   time.Time // the first one
 }
 
 func (c *Cluster) reader(stretches []Stretch) *reader {
@@ -120,7 +123,6 @@ func (c *Cluster) reader(stretches []Stretch) *reader {
 func (r *reader) run(ctx context.Context, out chan<- result, left <-chan struct{}) {
 	defer close(out)
 	for !r.done() && ctx.Err() == nil {
-		r.bytes, r.records = 0, 0
 		err := r.fill(ctx)
 		b := result{r.batch(), err}
 		b.Last = r.done() || ctx.Err() != nil
@@ -145,20 +147,20 @@ func (r *reader) done() bool {
 
 // fill reads until the batch is full, its time is over, or nothing is left to read.
 func (r *reader) fill(ctx context.Context) error {
-	for !r.done() && r.bytes < r.limits.Bytes && r.records < int64(r.limits.Records) {
+	for !r.done() && r.bytes < r.limits.Bytes && len(r.records) < r.limits.Records {
 		wait := r.limits.Quiet
-		if r.records > 0 {
+		if len(r.records) > 0 {
 			wait = min(wait, r.limits.Interval-time.Since(r.since))
 		}
 		poll, cancel := context.WithTimeout(ctx, wait)
-		got := r.kafka.PollRecords(poll, int(min(longestPoll, int64(r.limits.Records)-r.records)))
+		got := r.kafka.PollRecords(poll, min(longestPoll, r.limits.Records-len(r.records)))
 		late := poll.Err() != nil
 		cancel()
 		some, err := r.take(got, late)
 		switch {
 		case err != nil:
 			return err
-		case ctx.Err() != nil || r.records > 0 && time.Since(r.since) >= r.limits.Interval:
+		case ctx.Err() != nil || len(r.records) > 0 && time.Since(r.since) >= r.limits.Interval:
 			return nil
 		case late && !some && wait == r.limits.Quiet:
 			return r.hush(ctx)
@@ -202,7 +204,6 @@ func (r *reader) take(got kgo.Fetches, late bool) (some bool, err error) {
 
 // add adds records of a partition. Markers of transactions are no records, but offsets that were read.
 func (r *reader) add(p *place, records []*kgo.Record) error {
-	p.records = slices.Grow(p.records, len(records))
 	for _, record := range records {
 		if record.Offset == p.From-1 && p.next == p.From {
 			if err := p.meet(record); err != nil {
@@ -217,11 +218,11 @@ func (r *reader) add(p *place, records []*kgo.Record) error {
 		if record.Attrs.IsControl() {
 			continue
 		}
-		if r.records == 0 {
+		if len(r.records) == 0 {
 			r.since = time.Now()
 		}
-		p.records = append(p.records, convert(record, p.Log.Part))
-		r.records++
+		r.records, r.of = append(r.records, convert(record, p.Log.Part)), append(r.of, p)
+		p.records++
 		r.bytes += size(record)
 		record.Recycle()
 	}
@@ -246,19 +247,23 @@ func size(r *kgo.Record) int64 {
 	return int64(n)
 }
 
-// batch is the batch at hand.
+// batch is the batch at hand, after which the next one is at hand.
 func (r *reader) batch() (b Batch) {
-	b.Records = make([]kafka.Record, 0, r.records)
+	at := 0
 	for _, p := range r.places {
-		if len(p.records) == 0 {
-			continue
+		if p.records > 0 {
+			b.Read = append(b.Read, kafka.Range{Part: p.Log.Part, From: p.begun, Next: p.next})
+			p.begun = p.next
 		}
-		b.Read = append(b.Read, kafka.Range{Part: p.Log.Part, From: p.begun, Next: p.next})
-		p.begun = p.next
-		b.Records = append(b.Records, p.records...)
-		clear(p.records) // the next batch outlives this one's bytes
-		p.records = p.records[:0]
+		p.at, at, p.records = at, at+p.records, 0
 	}
+	b.Records = make([]kafka.Record, len(r.records))
+	for i, p := range r.of {
+		b.Records[p.at] = r.records[i]
+		p.at++
+	}
+	clear(r.records) // the next batch outlives this one's bytes
+	r.records, r.of, r.bytes = r.records[:0], r.of[:0], 0
 	return b
 }
 
