@@ -217,6 +217,9 @@ func (p *Pipeline) assign(ctx context.Context, records []kafka.Record) ([]*share
 			if at < 0 {
 				at, shares = len(shares), append(shares, &share{target: t})
 			}
+			if len(shares) == 1 { // mostly it stays alone
+				shares[0].records = slices.Grow(shares[0].records, len(records)-i)
+			}
 			current = shares[at]
 		}
 		current.records = append(current.records, routed{&records[i], index})

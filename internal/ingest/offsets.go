@@ -107,8 +107,10 @@ func (t *target) rewind(before *ledger.Ledger) {
 
 // pass remembers how far a delivery went that is done, and tells of the holes before it.
 func (s *share) pass(ctx context.Context, holes []hole) {
-	for _, r := range s.records {
-		s.passed[*r.Part] = max(s.passed[*r.Part], r.Offset+1, s.read[*r.Part].Next)
+	for i, r := range s.records {
+		if i+1 == len(s.records) || s.records[i+1].Part != r.Part { // the last of a partition, mostly
+			s.passed[*r.Part] = max(s.passed[*r.Part], r.Offset+1, s.read[*r.Part].Next)
+		}
 	}
 	for _, h := range holes {
 		attrs := []slog.Attr{slog.String("topic", h.part.Topic), slog.Int("partition", int(h.part.Number)), slog.Int64("from", h.from), slog.Int64("to", h.to)}

@@ -142,7 +142,7 @@ func TestHolesBetweenDeliveriesAreCounted(t *testing.T) {
 	w.must(deliver(t.Context(), w.pipeline(), flat(part, 0, `{"id":1,"n":1}`)))
 	p, lines := w.logged()
 	w.must(deliver(t.Context(), p, flat(part, 2, `{"id":2,"n":2}`), flat(part, 5, `{"id":3,"n":3}`))) // 1 before, 3 and 4 inside
-	w.must(deliver(t.Context(), p, gone(part, 6, `{"id":77}`)))                                       // no effect
+	w.must(deliver(t.Context(), p, gone(part, 6, `{"id":77}`), gone(partition(1), 0, `{"id":77}`)))   // no effect
 	w.must(deliver(t.Context(), p, flat(part, 7, `{"id":4,"n":4}`)))
 	w.must(deliver(t.Context(), p, flat(part, 10, `{"id":5,"n":5}`)))
 	w.must(deliver(t.Context(), p, flat(part, 10, `{"id":5,"n":5}`))) // again
