@@ -171,14 +171,8 @@ func (r run) take(ctx context.Context, i int, from, to int64) ([]arrow.Array, er
 	if err != nil || r.indices == nil && int64(column.Len()) == to-from {
 		return []arrow.Array{column}, err
 	}
-	indices := make([]int64, to-from)
-	for n := range indices {
-		if indices[n] = from + int64(n) - first; r.indices != nil {
-			indices[n] = r.indices[from+int64(n)] - first
-		}
-	}
 	var out []arrow.Array
-	for some := range slices.Chunk(indices, atOnce) {
+	for some := range slices.Chunk(r.behind(first, from, to), atOnce) {
 		taken, err := compute.TakeArray(ctx, column, array.NewInt64Data(array.NewData(arrow.PrimitiveTypes.Int64, len(some),
 			[]*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(some))}, nil, 0, 0)))
 		if err != nil {
@@ -187,4 +181,18 @@ func (r run) take(ctx context.Context, i int, from, to int64) ([]arrow.Array, er
 		out = append(out, taken)
 	}
 	return out, nil
+}
+
+// behind is where the rows of some picks are in an array that begins with a row of the part.
+func (r run) behind(first, from, to int64) []int64 {
+	if r.indices != nil && first == 0 {
+		return r.indices[from:to]
+	}
+	out := make([]int64, to-from)
+	for n := range out {
+		if out[n] = from + int64(n) - first; r.indices != nil {
+			out[n] = r.indices[from+int64(n)] - first
+		}
+	}
+	return out
 }
