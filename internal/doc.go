@@ -63,8 +63,8 @@ They settle what the message formats leave open.
 	     is no row. An unavailable cell is kept; where there is no row its record is refused, once the table was looked at, and
 	     the rest of the delivery is resolved without it.
 	14   a key change keeps cells of the old key's row. Where it comes in two halves, a delete and an insert, they have to be in
-	     one delivery and name each other: later there may be another row of that key. Where the source does not say which belong
-	     together, as many have to have come of each. What is sent again keeps cells of the row that it made.
+	     one delivery and name each other: later there may be another row of that key. Of the same two keys there
+	     may be one pair only, unless the source block tells pairs apart. What is sent again keeps cells of the row that it made.
 	16   the ledger moves with every delivery that changed a row, passed over a bad record or is larger than an event, and with
 	     offsets: dense with every one. A hole before a delivery is then an error; with offsets: sparse it is logged, and a metric where one process
 	     saw both of its sides. What a reader of Kafka met no records of is no hole;

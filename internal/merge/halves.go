@@ -5,7 +5,7 @@ import "github.com/frazil/frazil/internal/rows"
 // move is a change of key that came in halves.
 type move struct {
 	from, to rows.Key
-	mark     uint64 // 0: others of these keys may have it too
+	mark     uint64 // 0: any other of these keys has it too
 }
 
 // halves are those of a move in the order of the batch, each kind for itself: one partition has the ones, another the others. A
@@ -50,15 +50,11 @@ func (p *planner) join(h *halves) {
 			first = append(first, a)
 		}
 	}
-	if h.mark == 0 && len(first) != len(h.departed) { // some of them belong to halves of other deliveries, or to none
+	if h.mark == 0 && (len(first) > 1 || len(h.departed) > 1) { // nobody knows which belong together
 		return
 	}
-	for i, a := range first {
-		under := h.departed[0]
-		if h.mark == 0 {
-			under = h.departed[i]
-		}
-		p.put(a.layer, under)
+	for _, a := range first { // what departs again is another row, if any
+		p.put(a.layer, h.departed[0])
 		p.layers[a.layer-1].own = a.there == inTable && p.Batch.Partial(p.layers[a.layer-1].row)
 	}
 }
