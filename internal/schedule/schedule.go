@@ -25,9 +25,13 @@ type Work interface {
 // Flags reads the arguments of a process: whether it is to follow. On Lambda an image may name a handler there.
 func Flags() (follow bool) {
 	flag.BoolVar(&follow, "follow", false, "outside Lambda: run again and again until SIGTERM")
+	flag.Usage = func() {
+		fmt.Fprintf(flag.CommandLine.Output(), "usage: %s [-follow]\nWhat is to be done stands in the configuration that FRAZIL_CONFIG names.\n", os.Args[0])
+		flag.PrintDefaults()
+	}
 	flag.Parse()
 	if flag.NArg() > 0 && !OnLambda(os.Environ()) {
-		fmt.Fprintf(os.Stderr, "there is no argument %q: what is to be done stands in the configuration\n", flag.Arg(0))
+		fmt.Fprintf(os.Stderr, "there is no argument %q\n", flag.Arg(0))
 		flag.Usage()
 		os.Exit(2)
 	}

@@ -189,12 +189,31 @@ func (p printer) snapshots(ctx context.Context, l *lake.Lake, name string) error
 	if err != nil {
 		return err
 	}
-	for i, s := range t.Metadata().Snapshots() {
-		has := func(key string) string { return cmp.Or(s.Summary.Properties[key], "0") }
-		p.line("  snapshot %d  %-9s  %s rows added, %s deleted by position  %s", i+1, s.Summary.Operation, has("added-records"), has("added-position-deletes"),
+	all := t.Metadata().Snapshots()
+	for i, s := range all {
+		p.line("  snapshot %d  %-9s  %s  %s", i+1, s.Summary.Operation, moved(s.Summary.Properties),
 			p.faint(fmt.Sprintf("%d at %s", s.SnapshotID, time.UnixMilli(s.TimestampMs).UTC().Format(time.TimeOnly))))
 	}
+	if len(all) == 0 {
+		p.line("  no snapshot yet")
+	}
 	return nil
+}
+
+// moved says what a snapshot did to rows, by its summary. A file that is written again takes all its rows out and adds those that stay.
+func moved(summary map[string]string) string {
+	var parts []string
+	for _, of := range []struct{ key, what string }{
+		{"added-records", "rows added"},
+		{"added-position-deletes", "deleted by position"},
+		{"added-equality-deletes", "keys deleted by equality"},
+		{"deleted-records", "gone with their files"},
+	} {
+		if n := summary[of.key]; n != "" && n != "0" {
+			parts = append(parts, n+" "+of.what)
+		}
+	}
+	return cmp.Or(strings.Join(parts, ", "), "no row touched")
 }
 
 func (p printer) verdict(differences []string, peak int64, took time.Duration) {

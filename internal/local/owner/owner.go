@@ -51,9 +51,13 @@ func Open(c *config.Config, out io.Writer) (*Owner, error) {
 // catalog main, or catalog:namespace.table.
 func (o *Owner) Ledger(ctx context.Context, table string) error {
 	l, err := o.pipeline.Ledger(ctx, TableName(table))
-	if err == nil {
-		Print(o.out, l)
+	if err != nil {
+		return err
 	}
+	if len(l.Topics()) == 0 {
+		_, err = fmt.Fprintln(o.out, "  ledger      no offsets yet")
+	}
+	Print(o.out, l)
 	return err
 }
 
@@ -84,8 +88,8 @@ func TableName(text string) config.Table {
 	return config.Table{Catalog: catalog, Path: strings.Split(name, ".")}
 }
 
-// SetLedger gives partitions of a topic, or SOURCE/TOPIC, next offsets: PARTITION=OFFSET each. Where the configuration has routes, one of
-// them has to bring the topic to the table.
+// SetLedger gives partitions of a topic, or SOURCE/TOPIC, next offsets: PARTITION=OFFSET each. A route of the configuration has to bring
+// the topic to the table or, where there are none, the ledger has to know it: a wrong topic stays there.
 func (o *Owner) SetLedger(ctx context.Context, table, name string, marks []string) error {
 	source, topic, ok := strings.Cut(name, "/")
 	if !ok {
@@ -105,6 +109,10 @@ func (o *Owner) SetLedger(ctx context.Context, table, name string, marks []strin
 		next[int32(n)] = offset
 	}
 	return o.moveLedger(ctx, table, func(l *ledger.Ledger, now time.Time) (ledger.Move, error) {
+		if len(o.config.Routes) == 0 && !l.Knows(&kafka.Partition{Source: source, Topic: topic}) {
+			return ledger.Move{}, fmt.Errorf("ledger set: the table has no offsets of topic %s; that a route brings it there, the document of -config has to say",
+				ledger.SourceAndTopic(source, topic))
+		}
 		return l.Set(source, topic, next, now.UnixMilli())
 	})
 }

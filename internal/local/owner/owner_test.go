@@ -43,7 +43,12 @@ func TestTheOwnerIsToldWhatWillFollow(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	own, err := owner.Open(configuration(t, parts.Endpoints), &out)
+	c := configuration(t, parts.Endpoints)
+	c.Routes = []config.Route{
+		{Topics: []string{"orders"}, Source: "main", Table: owner.TableName("shop.orders")},
+		{Topics: []string{"orders"}, Source: "eu", Table: owner.TableName("shop.orders")},
+	}
+	own, err := owner.Open(c, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +63,7 @@ func TestTheOwnerIsToldWhatWillFollow(t *testing.T) {
 	}
 	set := func(marks ...string) error { return own.SetLedger(t.Context(), "main:shop.orders", "orders", marks) }
 	for _, c := range []struct{ got, want string }{
-		{said(own.Ledger(t.Context(), "shop.orders")), ""},
+		{said(own.Ledger(t.Context(), "shop.orders")), "  ledger      no offsets yet\n"},
 		{said(set("0=20", "1=0")), "topic orders, partition 0: next offset 20; records below it will be skipped\n" +
 			"topic orders, partition 1: next offset 0; all records will be applied\n"},
 		{said(set("0=40")), "topic orders, partition 0: next offset 40, was 20; records 20 to 39 will be skipped for good\n"},
@@ -81,6 +86,18 @@ func TestTheOwnerIsToldWhatWillFollow(t *testing.T) {
 		if err := set(marks); err == nil || !strings.Contains(err.Error(), "is not PARTITION=OFFSET") {
 			t.Errorf("%q: %v", marks, err)
 		}
+	}
+
+	// Without routes, what the ledger knows may be set, and nothing else.
+	own, err = owner.Open(configuration(t, parts.Endpoints), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := set("0=11"); err != nil {
+		t.Error(err)
+	}
+	if err := own.SetLedger(t.Context(), "shop.orders", "oders", []string{"0=1"}); err == nil || !strings.Contains(err.Error(), "no offsets of topic oders") {
+		t.Errorf("a misspelt topic: got %v", err)
 	}
 }
 

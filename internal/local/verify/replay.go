@@ -97,7 +97,7 @@ func apply(ctx context.Context, c *config.Config, source string, held *ledger.Le
 	}
 	logs, err := cluster.Logs(ctx, topics)
 	if err != nil {
-		return err
+		return fmt.Errorf("the topics that the table has offsets of: %w", err)
 	}
 	var stretches []consume.Stretch
 	for _, log := range logs {
