@@ -164,6 +164,7 @@ func runDemo(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, 
 
 func runUp(ctx context.Context, o demo.Options, _ io.Reader, f *flag.FlagSet, args []string) (err error) {
 	f.StringVar(&o.Bootstrap, "bootstrap", "", "a built functions/merge to run (default: build it)")
+	f.StringVar(&o.Document, "document", "", "write the configuration of the tables to this `FILE`, for drain, maintain and the commands that take -config")
 	fill := f.Bool("seeds", false, "produce the seeds' records once")
 	compose := f.Bool("compose", false, "use the parts of localstack/compose.yaml, which are running, in place of embedded ones")
 	if err := f.Parse(args); err != nil {

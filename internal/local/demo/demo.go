@@ -28,6 +28,7 @@ type Options struct {
 	Colour    bool
 	Bootstrap string // a built function; empty: it is built
 	Seeds     []Seed
+	Document  string // a file that Up writes its configuration to, for what else works on its tables; empty: none
 }
 
 // delivered is what became of one seed's records.

@@ -38,6 +38,11 @@ func Up(ctx context.Context, o Options, compose, fill bool) error {
 		return err
 	}
 	defer w.close()
+	if o.Document != "" {
+		if err := os.WriteFile(o.Document, []byte(w.document), 0o600); err != nil {
+			return err
+		}
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	for _, s := range o.Seeds {
 		if err := w.create(ctx, s); err != nil {

@@ -42,6 +42,7 @@ type world struct {
 	kafka    *broker.Client
 	lake     *lake.Lake
 	function *lambda.Function
+	document string       // the function's configuration
 	log      bytes.Buffer // of the function
 }
 
@@ -72,8 +73,7 @@ func newWorld(ctx context.Context, at stack.Endpoints, bootstrap string, seeds [
 	if w.lake, err = lake.Open(ctx, at.CatalogConfig()); err != nil {
 		return nil, err
 	}
-	document, err := w.config()
-	if err != nil {
+	if w.document, err = w.config(); err != nil {
 		return nil, err
 	}
 	if log == nil {
@@ -81,7 +81,7 @@ func newWorld(ctx context.Context, at stack.Endpoints, bootstrap string, seeds [
 	}
 	w.function, err = lambda.Start(ctx, lambda.Options{
 		Bootstrap: bootstrap, Name: "merge", Instances: len(seeds), Timeout: 5 * time.Minute, MemoryMB: MemoryMB,
-		Env: append(at.Env(), "FRAZIL_CONFIG="+document), Log: log,
+		Env: append(at.Env(), "FRAZIL_CONFIG="+w.document), Log: log,
 	})
 	return w, err
 }
@@ -104,7 +104,7 @@ func (w *world) config() (string, error) {
 	for _, s := range w.seeds {
 		all = append(all, s.Scenario)
 	}
-	text, err := scenario.Document(config.Catalog{URI: w.Catalog, Warehouse: stack.Warehouse}, all...)
+	text, err := scenario.Document(config.Catalog{URI: w.Catalog, Warehouse: stack.Warehouse}, w.Kafka, all...)
 	if err == nil {
 		_, err = config.Parse([]byte(text)) // the function would say it too, but over and over
 	}

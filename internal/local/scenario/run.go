@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"github.com/frazil/frazil/internal/config"
+	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/fault"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/source"
@@ -67,9 +68,9 @@ func (w *world) open(ctx context.Context) (err error) {
 	return w.createTables(ctx)
 }
 
-// Document is the configuration of scenarios as one document: their routes, and where the catalog main is. Store and
-// keys are for the environment to say: secrets do not stand in documents.
-func Document(main config.Catalog, scenarios ...*Scenario) (string, error) {
+// Document is the configuration of scenarios as one document: their routes, where the catalog main is and, unless there is none, the
+// broker of the source main. Store and keys are for the environment to say: secrets do not stand in documents.
+func Document(main config.Catalog, broker string, scenarios ...*Scenario) (string, error) {
 	var routes []any
 	doc := map[string]any{}
 	for _, s := range scenarios {
@@ -87,6 +88,9 @@ func Document(main config.Catalog, scenarios ...*Scenario) (string, error) {
 		routes = append(routes, own.Routes...)
 	}
 	doc["routes"] = routes
+	if doc["sources"] == nil && broker != "" {
+		doc["sources"] = map[string]any{kafka.MainSource: map[string]any{"brokers": []string{broker}}}
+	}
 	doc["catalogs"] = map[string]any{"main": map[string]any{"uri": main.URI, "warehouse": main.Warehouse}}
 	text, err := yaml.Marshal(doc)
 	return string(text), err
@@ -94,7 +98,7 @@ func Document(main config.Catalog, scenarios ...*Scenario) (string, error) {
 
 // withCatalog reads the scenario's configuration with the catalog main in it.
 func withCatalog(s *Scenario, main config.Catalog) (*config.Config, error) {
-	text, err := Document(main, s)
+	text, err := Document(main, "", s)
 	if err != nil {
 		return nil, err
 	}
