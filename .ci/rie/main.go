@@ -68,7 +68,7 @@ func run(ctx context.Context, emulator, bootstrap string, out io.Writer) error {
 			return err
 		}
 	}
-	document, err := scenario.Document(config.Catalog{URI: parts.Endpoints.Catalog, Warehouse: stack.Warehouse}, seeds...)
+	document, err := scenario.Document(config.Catalog{URI: parts.Endpoints.Catalog, Warehouse: stack.Warehouse}, "", seeds...)
 	if err != nil {
 		return err
 	}

@@ -118,7 +118,7 @@ func TestInvokeReportsWherePartitionsEnd(t *testing.T) {
 	if err := l.Create(t.Context(), lake.Spec{Name: "shop.orders", Columns: []lake.Column{{Name: "id", Type: "long", Required: true}}, Key: []string{"id"}}); err != nil {
 		t.Fatal(err)
 	}
-	document, err := scenario.Document(parts.CatalogConfig())
+	document, err := scenario.Document(parts.CatalogConfig(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

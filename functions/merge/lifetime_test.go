@@ -37,7 +37,7 @@ func startProcess(t *testing.T, bootstrap string, timeout time.Duration) *proces
 	if err := p.lake.Create(t.Context(), lake.Spec{Name: "shop.orders", Columns: []lake.Column{{Name: "id", Type: "long", Required: true}}, Key: []string{"id"}}); err != nil {
 		t.Fatal(err)
 	}
-	text, err := scenario.Document(parts.CatalogConfig())
+	text, err := scenario.Document(parts.CatalogConfig(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

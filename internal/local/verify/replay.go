@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/local/lake"
+	"github.com/frazil/frazil/internal/local/owner"
 	"github.com/frazil/frazil/internal/local/stack"
 	"github.com/frazil/frazil/internal/warehouse"
 )
@@ -23,8 +25,8 @@ import (
 var limits = consume.Limits{Bytes: 64 << 20, Records: 200_000, Interval: time.Minute, Quiet: 10 * time.Second}
 
 // replay applies what a table has applied to an empty one of its schema, in memory: its topics from their beginnings up to where
-// its ledger stands.
-func replay(ctx context.Context, o Options, t *table.Table) ([]lake.Row, error) {
+// its ledger stands, which it prints: the table is ahead of a ledger that was set back.
+func replay(ctx context.Context, o Options, t *table.Table, out io.Writer) ([]lake.Row, error) {
 	s, err := stack.StartLake()
 	if err != nil {
 		return nil, err
@@ -53,6 +55,7 @@ func replay(ctx context.Context, o Options, t *table.Table) ([]lake.Row, error) 
 	if err != nil {
 		return nil, err
 	}
+	owner.Print(out, held)
 	into, err := ingest.New(&c, slog.Default())
 	if err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ type Options struct {
 	DSN, Source string
 }
 
-// Run prints how the table differs, and reports whether it does.
+// Run prints how the table differs and, of a replay, up to which offsets it goes. It reports whether they are equal.
 func Run(ctx context.Context, o Options, out io.Writer) (equal bool, err error) {
 	known, ok := o.Config.Catalogs[o.Table.Catalog]
 	if !ok {
@@ -44,7 +44,7 @@ func Run(ctx context.Context, o Options, out io.Writer) (equal bool, err error) 
 	}
 	var want []lake.Row
 	if o.DSN == "" {
-		want, err = replay(ctx, o, t)
+		want, err = replay(ctx, o, t, out)
 	} else {
 		want, err = rows(ctx, o, columns)
 	}

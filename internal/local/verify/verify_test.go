@@ -75,7 +75,7 @@ routes: [{topics: [orders], format: flat, table: "main:shop.orders"}]`, parts.Ka
 			}
 		}
 	}
-	check(true, "39 rows of 2 columns")
+	check(true, "topic orders, next offset by partition {0: 21, 1: 22}", "39 rows of 2 columns")
 	must(t, l.Delete(ctx, "shop.orders", []lake.Row{{"id": "5"}, {"id": "6"}}, lake.Positions))
 	must(t, l.Append(ctx, "shop.orders", []lake.Row{{"id": "6", "n": "of another"}, {"id": "7", "n": "first"}}))
 	check(false, `missing: id "5"`, "other: id \"6\"\n    n is \"of another\", not \"first\"", `too many: id "7"`)
