@@ -3,6 +3,7 @@ package maintain_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/apache/iceberg-go/table"
@@ -227,4 +228,23 @@ func TestManifestsAreGathered(t *testing.T) {
 	}
 	w.wantFiles(30, 0)
 	w.put(2, 1)
+}
+
+// A catalog that is away stops no table of another one.
+func TestACatalogThatDoesNotAnswerStopsItsTablesOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, orders(2, nil), "position", "{compact: {files: 2}}")
+	w.put(1, 1)
+	w.put(1, 2)
+	away := w.config.Catalogs["main"]
+	away.URI = "http://127.0.0.1:1"
+	w.config.Catalogs["away"] = away
+	first := w.config.Routes[0]
+	first.Table.Catalog, first.Topics = "away", []string{"others"}
+	w.config.Routes = slices.Insert(w.config.Routes, 0, first)
+	m := w.maintain()
+	if err := m.Run(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "away:shop.orders") || strings.Contains(err.Error(), "main:shop.orders") {
+		t.Errorf("got %v, want an error of away:shop.orders alone", err)
+	}
+	w.wantFiles(1, 0)
 }

@@ -26,7 +26,7 @@ type keeper struct {
 	catalog config.Catalog
 	pile    int64 // bytes of rows that may be in memory
 	log     *slog.Logger
-	store   *warehouse.Warehouse
+	store   *warehouse.Warehouse // nil until the catalog has answered
 	cache   *locate.Cache
 	engine  *athena.Client // nil: none
 
@@ -34,6 +34,17 @@ type keeper struct {
 	head   *table.Table
 	live   *locate.Snapshot
 	ledger *ledger.Ledger
+}
+
+// connect opens the table's catalog, unless this table or another one has. One that does not answer the next run asks again.
+func (k *keeper) connect(ctx context.Context) (err error) {
+	k.store = k.open[k.name.Catalog]
+	if k.store == nil {
+		if k.store, err = warehouse.Open(ctx, k.name.Catalog, k.catalog); err == nil {
+			k.open[k.name.Catalog] = k.store
+		}
+	}
+	return err
 }
 
 // look takes the table's head.

@@ -33,6 +33,7 @@ type Maintain struct {
 	Now func() time.Time
 
 	tables []*keeper
+	open   map[string]*warehouse.Warehouse // by catalog, since it has answered
 }
 
 // interval is how long Follow rests between the beginnings of two runs.
@@ -41,23 +42,14 @@ const interval = 15 * time.Minute
 // cacheShare is the part of the budget for caches that manifests and deletes may have: there are no indexes of keys.
 const cacheShare = 4
 
-// New opens the catalogs of the tables that a policy is for. A configuration without policies is an error.
+// New takes the tables that a policy is for. A configuration without policies is an error. Catalogs are opened by runs.
 func New(ctx context.Context, c *config.Config, log *slog.Logger) (*Maintain, error) {
-	m := &Maintain{Now: time.Now}
+	m := &Maintain{Now: time.Now, open: map[string]*warehouse.Warehouse{}}
 	memory := tablefile.NewMemory(c.Memory.Budget() / cacheShare)
-	open := map[string]*warehouse.Warehouse{}
 	for _, r := range c.Routes {
 		policy, ok := c.UpkeepOf(r.Table)
 		if !ok || slices.ContainsFunc(m.tables, func(k *keeper) bool { return k.name.String() == r.Table.String() }) {
 			continue
-		}
-		w := open[r.Table.Catalog]
-		if w == nil {
-			var err error
-			if w, err = warehouse.Open(ctx, r.Table.Catalog, c.Catalogs[r.Table.Catalog]); err != nil {
-				return nil, err
-			}
-			open[r.Table.Catalog] = w
 		}
 		var engine *athena.Client
 		if policy.Athena != nil {
@@ -68,7 +60,7 @@ func New(ctx context.Context, c *config.Config, log *slog.Logger) (*Maintain, er
 		}
 		m.tables = append(m.tables, &keeper{
 			Maintain: m, engine: engine, name: r.Table, key: r.Key, policy: policy, catalog: c.Catalogs[r.Table.Catalog], pile: c.Memory.Pile(),
-			log: log.With(report.Dimension, r.Table.String()), store: w, cache: locate.NewCache(memory),
+			log: log.With(report.Dimension, r.Table.String()), cache: locate.NewCache(memory),
 		})
 	}
 	if len(m.tables) == 0 {
@@ -137,6 +129,9 @@ func (l *limits) stopped() bool {
 // run does for a table what its policy says.
 func (k *keeper) run(ctx context.Context, l *limits) error {
 	began := time.Now()
+	if err := k.connect(ctx); err != nil {
+		return err
+	}
 	if err := k.look(ctx); err != nil {
 		return err
 	}
