@@ -7,17 +7,15 @@ import (
 
 // Comparable are the indices of the found rows in whose place a complete row is to be written, of which there is no other.
 func (o *Outcome) Comparable() (hits []int) {
-	const none, many = 0, -1
-	write := make([]int, o.Batch.Keys.Len()) // by key: how many rows of it are found, if one is to be written
+	complete := make([]bool, o.Batch.Keys.Len()) // by key: whether the row to write is
 	for _, r := range o.Write {
-		if r.Patch == 0 {
-			write[r.Key] = many
-		}
+		complete[r.Key] = r.Patch == 0
 	}
+	const none, many = 0, -1
 	at := make([]int, o.Batch.Keys.Len()) // by key: 1 + index of its only row
 	for i, h := range o.Found.Hits {
 		switch {
-		case write[h.Key] == none:
+		case !complete[h.Key]:
 		case at[h.Key] == none:
 			at[h.Key] = i + 1
 		default:
