@@ -146,34 +146,32 @@ func (t *Table) Add(b *rows.Batch, c change.Change) error {
 	if err != nil {
 		return err
 	}
-	key := b.Keys.Intern(&t.key)
 	switch {
 	case moved: // the row before the old one goes, which it may keep cells of (rule 14)
-		old := b.Keys.Intern(&t.before)
+		key, old := b.Keys.Intern(&t.key), b.Keys.Intern(&t.before)
 		b.Move(key, old, t.cells)
 		b.Delete(old)
 	case t.has(c.Other()):
 		if err := t.parts(&t.before, c.Other()); err != nil {
 			return err
 		}
-		b.Arrive(key, b.Keys.Intern(&t.before), c.Mark(), t.cells)
+		b.Arrive(b.Keys.Intern(&t.key), b.Keys.Intern(&t.before), c.Mark(), t.cells)
 	default:
-		b.Put(key, t.cells)
+		b.Put(b.Keys.Intern(&t.key), t.cells)
 	}
 	return nil
 }
 
 // remove adds the delete of the row of t.key, which may go on under another key.
 func (t *Table) remove(b *rows.Batch, c change.Change) error {
-	key := b.Keys.Intern(&t.key)
 	if !t.has(c.Other()) {
-		b.Delete(key)
+		b.Delete(b.Keys.Intern(&t.key))
 		return nil
 	}
 	if err := t.parts(&t.before, c.Other()); err != nil {
 		return err
 	}
-	b.Depart(key, b.Keys.Intern(&t.before), c.Mark())
+	b.Depart(b.Keys.Intern(&t.key), b.Keys.Intern(&t.before), c.Mark())
 	return nil
 }
 

@@ -104,6 +104,8 @@ func TestKeysOfAChange(t *testing.T) {
 		"a delete by two that differ":                   {change: remove(t, `["eu",1]`, `{"id":2,"region":"eu"}`), refused: "name different rows"},
 		"a delete by a part of the key":                 {change: remove(t, `{"id":1}`, ""), refused: "has all of region, id"},
 		"a delete by an array that is too short":        {change: remove(t, `["eu"]`, ""), refused: "array key"},
+		"a half whose other key is null":                {change: upsert(t, "", "", row).WithOther(read(t, `{"id":null,"region":"eu"}`), 1), column: "id", refused: "has no value"},
+		"a delete whose other key is null":              {change: remove(t, `["eu",1]`, "").WithOther(read(t, `{"id":null,"region":"eu"}`), 1), column: "id", refused: "has no value"},
 		"a delete by null":                              {change: remove(t, `{"id":1,"region":null}`, ""), column: "region", refused: "has no value"},
 	} {
 		b := rows.NewBatch(orders(t))
