@@ -50,10 +50,10 @@ func (s *state) count(positions, equal *tablefile.Positions) {
 			all.Or(positions)
 		}
 	}
-	if s.dead = 0; all != nil {
-		s.dead = all.Cardinality()
+	if s.dead = 0; all == nil {
+		return
 	}
-	if all == nil || s.dead < s.Count() { // a file may have no row at all
+	if s.dead = all.Cardinality(); s.dead < s.Count() {
 		return
 	}
 	s.dead = 0
