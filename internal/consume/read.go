@@ -247,7 +247,7 @@ func size(r *kgo.Record) int64 {
 	return int64(n)
 }
 
-// batch is the batch at hand, after which the next one is at hand.
+// batch takes the batch at hand, and begins the next one.
 func (r *reader) batch() (b Batch) {
 	at := 0
 	for _, p := range r.places {

@@ -217,8 +217,8 @@ func (p *Pipeline) assign(ctx context.Context, records []kafka.Record) ([]*share
 			if at < 0 {
 				at, shares = len(shares), append(shares, &share{target: t})
 			}
-			if len(shares) == 1 { // mostly it stays alone
-				shares[0].records = slices.Grow(shares[0].records, len(records)-i)
+			if i == 0 { // mostly there is one table
+				shares[0].records = make([]routed, 0, len(records))
 			}
 			current = shares[at]
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/frazil/frazil/internal/tablefile"
 )
 
-// fingerprints names those of a file's rows: as rows of a schema, whose columns change.
+// fingerprints names those of a file's rows: as rows of a schema: the table's changes.
 func fingerprints(schema *rows.Schema, path string) tablefile.Memo {
 	return tablefile.Memo{What: "fingerprints " + schema.Form, Path: path}
 }

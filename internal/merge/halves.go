@@ -5,7 +5,7 @@ import "github.com/frazil/frazil/internal/rows"
 // move is a change of key that came in halves.
 type move struct {
 	from, to rows.Key
-	mark     uint64 // 0: any other of these keys has it too
+	mark     uint64 // 0: nothing tells moves of these keys apart
 }
 
 // halves are those of a move in the order of the batch, each kind for itself: one partition has the ones, another the others. A
@@ -45,7 +45,7 @@ func (p *planner) join(h *halves) {
 	var first []arrival
 	for _, a := range h.arrived {
 		if a.there > nothing {
-			p.put(a.layer, a.there)
+			p.put(a, a.there)
 		} else {
 			first = append(first, a)
 		}
@@ -54,20 +54,22 @@ func (p *planner) join(h *halves) {
 		return
 	}
 	for _, a := range first { // what departs again is another row, if any
-		p.put(a.layer, h.departed[0])
-		p.layers[a.layer-1].own = a.there == inTable && p.Batch.Partial(p.layers[a.layer-1].row)
+		p.put(a, h.departed[0])
 	}
 }
 
-// put has layer n be over another one, if it keeps anything. Unless that is over n: of moves in a circle, one is of another delivery.
-func (p *planner) put(n, under int32) {
-	if !p.Batch.Partial(p.layers[n-1].row) {
+// put lays a row that arrived, if it keeps anything, over another one. Unless that lies over it: of moves in a circle, one is of
+// another delivery.
+func (p *planner) put(a arrival, under int32) {
+	l := &p.layers[a.layer-1]
+	if !p.Batch.Partial(l.row) {
 		return
 	}
-	for l := under; l > nothing; l = p.layers[l-1].under {
-		if l == n {
+	l.own = a.there == inTable
+	for n := under; n > nothing; n = p.layers[n-1].under {
+		if n == a.layer {
 			return
 		}
 	}
-	p.layers[n-1].under = under
+	l.under = under
 }

@@ -3,6 +3,8 @@
 package resolve
 
 import (
+	"slices"
+
 	"github.com/frazil/frazil/internal/locate"
 	"github.com/frazil/frazil/internal/merge"
 	"github.com/frazil/frazil/internal/rows"
@@ -103,12 +105,7 @@ func going(p merge.Plan, found *locate.Found) *locate.Found {
 		goes[e.Key] = true
 	}
 	out := *found
-	out.Hits = nil
-	for _, h := range found.Hits {
-		if goes[h.Key] {
-			out.Hits = append(out.Hits, h)
-		}
-	}
+	out.Hits = slices.DeleteFunc(slices.Clone(found.Hits), func(h locate.Hit) bool { return !goes[h.Key] })
 	return &out
 }
 

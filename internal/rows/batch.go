@@ -10,8 +10,8 @@ import (
 type Entry struct {
 	Key Key
 	Row int // index into the columns; negative: the key's row is deleted
-	// Over is the key whose row a partial one's kept cells come from. Where that is another's row, a change of its own may have
-	// deleted it in this delivery, and says in Over under which key it goes on.
+	// Over is the key whose row a partial one's kept cells come from. Of a delete that is a half of a change of key it is the key
+	// that the row goes on under.
 	Over Key
 	// Half: the change is a half of a change of key. Both halves have its Mark, and no others; 0: the source does not say.
 	Half bool

@@ -18,8 +18,8 @@ import (
 type Schema struct {
 	Columns []Column
 	Key     []int // which columns make up the key, in key order
-	// Form is the ids and types of the columns: rows of schemas compare where it is the same. A schema's number may be another's by
-	// then.
+	// Form is the ids and types of the columns: rows of two schemas compare where it is the same. The number of a schema that was removed
+	// may be that of another one by then.
 	Form string
 }
 
