@@ -8,9 +8,8 @@ import (
 
 	"github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/local/stack"
+	"github.com/google/go-cmp/cmp"
 )
 
 // composeProject loads compose.yaml as `docker compose config` does: schema, references, every profile.

@@ -10,13 +10,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"go.yaml.in/yaml/v3"
-
 	"github.com/frazil/frazil/internal/kafkaevent"
 	"github.com/frazil/frazil/internal/local/scenario"
 	"github.com/frazil/frazil/internal/local/source"
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"go.yaml.in/yaml/v3"
 )
 
 var update = flag.Bool("update", false, "write the sample events anew")

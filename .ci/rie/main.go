@@ -23,12 +23,11 @@ import (
 	"syscall"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/scenario"
 	"github.com/frazil/frazil/internal/local/stack"
+	"go.yaml.in/yaml/v3"
 )
 
 func main() {

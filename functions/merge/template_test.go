@@ -8,10 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/frazil/frazil/internal/config"
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
-
-	"github.com/frazil/frazil/internal/config"
 )
 
 type template struct {

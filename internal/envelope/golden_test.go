@@ -7,11 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/change"
 	"github.com/frazil/frazil/internal/envelope"
 	"github.com/frazil/frazil/internal/wire"
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

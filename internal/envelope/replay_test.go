@@ -8,11 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/change"
 	"github.com/frazil/frazil/internal/envelope"
 	"github.com/frazil/frazil/internal/wire"
+	"github.com/google/go-cmp/cmp"
 )
 
 // snapshot is what a .rows.json file says of the one table in it.

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/config"
 	"github.com/frazil/frazil/internal/environment"
 	"github.com/frazil/frazil/internal/local/objects"
+	"github.com/google/go-cmp/cmp"
 )
 
 const document = `

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/kafkaevent"
 	"github.com/frazil/frazil/internal/wire"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // FuzzScan compares Scan with encoding/json: what Scan accepts, encoding/json reads to the same records. What only

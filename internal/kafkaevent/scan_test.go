@@ -4,10 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/kafkaevent"
+	"github.com/google/go-cmp/cmp"
 )
 
 // event is an event of one partition list with these records.

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/wire"
+	"github.com/google/go-cmp/cmp"
 )
 
 const orderSchema = `{"type":"struct","fields":[{"type":"int64","optional":false,"default":0,"field":"id"},` +

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/wire"
+	"github.com/google/go-cmp/cmp"
 )
 
 func parse(t *testing.T, doc string) wire.Value {

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/frazil/frazil/internal/local/broker"
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kgo"
-
-	"github.com/frazil/frazil/internal/local/broker"
 )
 
 func connect(t *testing.T) (*broker.Broker, *broker.Client) {

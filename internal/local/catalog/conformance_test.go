@@ -7,7 +7,6 @@ import (
 	icecatalog "github.com/apache/iceberg-go/catalog"
 	"github.com/apache/iceberg-go/catalog/catalogtest"
 	"github.com/apache/iceberg-go/catalog/rest"
-
 	"github.com/frazil/frazil/internal/local/catalog"
 	"github.com/frazil/frazil/internal/local/objectio"
 	"github.com/frazil/frazil/internal/local/objects"

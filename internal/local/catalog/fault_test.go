@@ -8,9 +8,8 @@ import (
 	"testing"
 
 	"github.com/apache/iceberg-go/table"
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/google/go-cmp/cmp"
 )
 
 // only returns a fault function that answers op with f and lets everything else pass.

@@ -10,7 +10,6 @@ import (
 	"github.com/apache/iceberg-go"
 	icecatalog "github.com/apache/iceberg-go/catalog"
 	"github.com/apache/iceberg-go/catalog/rest"
-
 	"github.com/frazil/frazil/internal/local/catalog"
 )
 

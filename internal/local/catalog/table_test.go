@@ -13,9 +13,8 @@ import (
 	"github.com/apache/iceberg-go"
 	icecatalog "github.com/apache/iceberg-go/catalog"
 	"github.com/apache/iceberg-go/table"
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/local/objectio"
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestPlaceholderSourceIDsBindByTheRequestsSchema(t *testing.T) {

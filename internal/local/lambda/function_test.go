@@ -17,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/local/lambda"
+	"github.com/google/go-cmp/cmp"
 )
 
 var bootstrap string

@@ -18,7 +18,6 @@ import (
 	"github.com/apache/iceberg-go/catalog/rest"
 	iceio "github.com/apache/iceberg-go/io"
 	"github.com/apache/iceberg-go/table"
-
 	"github.com/frazil/frazil/internal/local/objects"
 )
 

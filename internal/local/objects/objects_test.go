@@ -20,9 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/frazil/frazil/internal/local/objects"
+	"github.com/google/go-cmp/cmp"
 )
 
 const bucket = "lake"

@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/frazil/frazil/internal/local/source"
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kgo"
-
-	"github.com/frazil/frazil/internal/local/source"
 )
 
 func TestEventIsLambdasJSON(t *testing.T) {

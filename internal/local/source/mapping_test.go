@@ -11,11 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"github.com/frazil/frazil/internal/local/broker"
 	"github.com/frazil/frazil/internal/local/source"
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 const topic = "orders"
