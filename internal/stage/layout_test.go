@@ -168,3 +168,18 @@ func TestLevelsAreTheCodecs(t *testing.T) {
 		t.Errorf("gzip has a level 10: %v", err)
 	}
 }
+
+// A row group has the values of its rows alone, also where these are all that there is, in their order.
+func TestValuesOfListsAreCountedOnceInSeveralRowGroups(t *testing.T) {
+	t.Parallel()
+	var list [][]rows.Cell
+	for i := range 1000 {
+		list = append(list, []rows.Cell{{Children: []rows.Cell{{Int: int64(i)}, {Null: true}}}})
+	}
+	b := batch(t, []iceberg.Type{&iceberg.ListType{ElementID: 100, Element: prim.Int64}}, list...)
+	files := laidOut(t, b, map[string]string{"write.parquet.row-group-size-bytes": "2000"})
+	groups := open(t, files.Objects[0].Data).NumRowGroups()
+	if f := files.Data[0]; groups < 2 || f.ValueCounts()[100] != 2000 || f.NullValueCounts()[100] != 1000 {
+		t.Errorf("%d values, %d nulls in %d row groups", f.ValueCounts()[100], f.NullValueCounts()[100], groups)
+	}
+}

@@ -160,7 +160,7 @@ func (p *pile) runs(picks []pick) (out []run) {
 // atOnce is how many rows are taken at once: an array of all of them would be there twice while it grows.
 const atOnce = 16_384
 
-// take takes some of the picks out of a column.
+// take takes some of the picks out of a column. Never as a slice of it: that of a list has the values of all rows.
 func (r run) take(ctx context.Context, i int, from, to int64) ([]arrow.Array, error) {
 	from, to = from-r.from, to-r.from
 	firstRow, lastRow := from, to-1
