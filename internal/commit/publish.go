@@ -66,8 +66,9 @@ func (a *Attempt) Publish(ctx context.Context, c Catalog, s Store) (*table.Table
 	return a.settle(ctx, c, s, err)
 }
 
+// upload ends when every object is there or is not: one that was given up half way could still land while the next attempt is under way.
 func (a *Attempt) upload(ctx context.Context, s Store) error {
-	g, ctx := errgroup.WithContext(ctx)
+	var g errgroup.Group
 	for _, o := range a.Objects {
 		g.Go(func() error {
 			if err := s.Write(ctx, o.Path, o.Data); err != nil {

@@ -117,10 +117,10 @@ func (c *compaction) stage(ctx context.Context, b bin) error {
 		return err
 	}
 	p := &part{Compacted: written, version: to.Version, snapshot: c.head.CurrentSnapshot().SnapshotID, sequence: c.head.CurrentSnapshot().SequenceNumber}
-	g, up := errgroup.WithContext(ctx)
+	var g errgroup.Group // as in a commit, no upload is given up half way
 	g.SetLimit(tablefile.Requests)
 	for _, o := range written.Objects {
-		g.Go(func() error { return c.store.Write(up, o.Path, o.Data) })
+		g.Go(func() error { return c.store.Write(ctx, o.Path, o.Data) })
 	}
 	if err := g.Wait(); err != nil {
 		return fmt.Errorf("upload: %w", err)
