@@ -49,8 +49,8 @@ func newBounds(like arrow.Array) bounds {
 		return binaries((*array.Binary).Value, cutBinary)
 	case *array.FixedSizeBinary:
 		return binaries((*array.FixedSizeBinary).Value, cutBinary)
-	case array.ExtensionArray: // a uuid: never cut
-		return extension{binaries((*array.FixedSizeBinary).Value, func(lo, hi []byte, _ int) (lower, upper []byte) { return lo, hi })}
+	case array.ExtensionArray:
+		return uuids{wholes(bytes.Compare), wholes(compareSigned)}
 	}
 	return nil
 }
@@ -123,10 +123,41 @@ func binaries[A arrow.Array](at func(A, int) []byte, encode func(lo, hi []byte, 
 	return &extremes[A, []byte]{at: at, less: func(a, b []byte) bool { return bytes.Compare(a, b) < 0 }, own: bytes.Clone, encode: encode}
 }
 
-// extension is the bounds of an extension type, by its storage.
-type extension struct{ bounds }
+// uuids are bounds by the order of bytes, where the order of Java's UUID has the same ones: writers and readers on the JVM compare uuids so,
+// and would pass over files that have what they look for (apache/iceberg#14216).
+type uuids struct{ byBytes, bySigns bounds }
 
-func (e extension) add(a arrow.Array) { e.bounds.add(a.(array.ExtensionArray).Storage()) }
+func (u uuids) add(a arrow.Array) {
+	storage := a.(array.ExtensionArray).Storage()
+	u.byBytes.add(storage)
+	u.bySigns.add(storage)
+}
+
+func (u uuids) encoded(int) (lower, upper []byte) {
+	lower, upper = u.byBytes.encoded(0)
+	lo, hi := u.bySigns.encoded(0)
+	if !bytes.Equal(lower, lo) {
+		lower = nil
+	}
+	if !bytes.Equal(upper, hi) {
+		upper = nil
+	}
+	return lower, upper
+}
+
+// wholes are bounds of values of one size.
+func wholes(compare func(a, b []byte) int) bounds {
+	return &extremes[*array.FixedSizeBinary, []byte]{
+		at: (*array.FixedSizeBinary).Value, less: func(a, b []byte) bool { return compare(a, b) < 0 }, own: bytes.Clone,
+		encode: func(lo, hi []byte, _ int) (lower, upper []byte) { return lo, hi },
+	}
+}
+
+// compareSigned compares two uuids as Java does: as two numbers with signs.
+func compareSigned(a, b []byte) int {
+	number := func(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) }
+	return cmp.Or(cmp.Compare(number(a), number(b)), cmp.Compare(number(a[8:]), number(b[8:])))
+}
 
 func cutText(lo, hi string, cut int) (lower, upper []byte) {
 	return valid(cutLower([]byte(lo), cut)), valid(cutUpper([]byte(hi), cut))

@@ -108,6 +108,33 @@ func TestMetricsOfEachType(t *testing.T) {
 	}
 }
 
+// Readers on the JVM compare uuids as two numbers with signs (apache/iceberg#14216). A bound is one in both orders, or is left out.
+func TestBoundsOfUUIDsHoldInBothOrders(t *testing.T) {
+	t.Parallel()
+	of := func(first, ninth byte) []byte {
+		return append(append([]byte{first}, make([]byte, 7)...), append([]byte{ninth}, make([]byte, 7)...)...)
+	}
+	text := func(b []byte) string { return hex.EncodeToString(b) }
+	for _, c := range []struct {
+		values       [][]byte
+		lower, upper string
+	}{
+		{[][]byte{of(1, 0x80), of(2, 0x90), of(3, 0xa0)}, text(of(1, 0x80)), text(of(3, 0xa0))}, // as those that begin with the time
+		{[][]byte{of(0x80, 0), of(0xff, 0)}, text(of(0x80, 0)), text(of(0xff, 0))},
+		{[][]byte{of(0x7f, 0), of(0x80, 0), of(1, 0)}, "none", "none"},
+		{[][]byte{of(1, 0), of(1, 0x80), of(2, 0)}, "none", text(of(2, 0))},
+	} {
+		var cells []rows.Cell
+		for _, v := range c.values {
+			cells = append(cells, rows.Cell{Bytes: v})
+		}
+		f := column(t, prim.UUID, cells...)
+		if lower, upper := bound(f.LowerBoundValues()), bound(f.UpperBoundValues()); lower != c.lower || upper != c.upper {
+			t.Errorf("%x: the bounds are %s and %s, want %s and %s", c.values, lower, upper, c.lower, c.upper)
+		}
+	}
+}
+
 func bound(bounds map[int][]byte) string {
 	b, ok := bounds[10]
 	if !ok {
