@@ -350,3 +350,25 @@ func indices(n int64) arrow.Array {
 	}
 	return b.NewArray()
 }
+
+// Statistics count the nulls of a field, and others pass over files that have none: where a struct is null its fields are.
+func TestWhereAStructIsNullItsFieldsAre(t *testing.T) {
+	t.Parallel()
+	const text = `[{"id": 1, "name": "id", "type": "int", "required": true},
+		{"id": 2, "name": "s", "type": {"type": "struct", "fields": [{"id": 3, "name": "must", "type": "int", "required": true}%s]}, "required": false}]`
+	p, f := written(t, arrowOf(t, schema(t, fmt.Sprintf(text, ""))), `{"id":1,"s":{"must":7}}`, `{"id":2,"s":null}`, `{"id":3,"s":null}`)
+	today := arrowOf(t, schema(t, fmt.Sprintf(text, `, {"id": 4, "name": "new", "type": "int", "required": false}, {"id": 5, "name": "of", "type": "string", "required": false}`)))
+	r, err := tablefile.Rows(t.Context(), p, f, today, tablefile.Defaults{4: {Int: 9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := columns(t, r, today, 3)[1].(*array.Struct)
+	for i, nulls := range []int{2, 2, 3} {
+		if got := s.Field(i).NullN(); got != nulls {
+			t.Errorf("the field %s has %d nulls, want %d", s.DataType().(*arrow.StructType).Field(i).Name, got, nulls)
+		}
+	}
+	if text, err := json.Marshal(s); err != nil || string(text) != `[{"must":7,"new":9,"of":null},null,null]` {
+		t.Errorf("%s %v", text, err)
+	}
+}

@@ -82,9 +82,27 @@ func (s shaper) structure(a *array.Struct, from, to *arrow.StructType) (arrow.Ar
 		if err != nil {
 			return nil, err
 		}
+		if a.NullN() > c.NullN() { // defaults of a field that the file does not have
+			if c, err = inside(a, c); err != nil {
+				return nil, err
+			}
+		}
 		children[i] = c.Data()
 	}
 	return rebuilt(a, to, children...), nil
+}
+
+// inside is a field of a struct, null where the struct is: by that its nulls are counted.
+func inside(a *array.Struct, field arrow.Array) (arrow.Array, error) {
+	index := array.NewInt64Builder(memory.DefaultAllocator)
+	for i := range a.Len() {
+		if a.IsNull(i) {
+			index.AppendNull()
+		} else {
+			index.Append(int64(i))
+		}
+	}
+	return compute.TakeArray(context.Background(), field, index.NewInt64Array())
 }
 
 func (s shaper) entries(a *array.Map, from, to *arrow.MapType) (arrow.Array, error) {
