@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/iceberg-go"
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/local/catalog"
@@ -229,4 +230,40 @@ func TestUnitsOfFilesAreNotTheColumns(t *testing.T) {
 			t.Errorf("%s from %s: %v %v", c.typ, c.values.DataType(), found, err)
 		}
 	}
+}
+
+// Writers on the JVM compare uuids as two signed numbers where they join the bounds of row groups (apache/iceberg#14216): of a file
+// in the order of its uuids they say that the least is 80… and the greatest 7f….
+func TestUUIDsAreFoundWhateverOrderItsWriterHasOfThem(t *testing.T) {
+	t.Parallel()
+	s, schema := newShelf(), keyed(t, prim.UUID)
+	at := func(first byte) []byte { return append([]byte{first}, make([]byte, 15)...) }
+	b := array.NewFixedSizeBinaryBuilder(memory.DefaultAllocator, &arrow.FixedSizeBinaryType{ByteWidth: 16})
+	firsts := []byte{0x00, 0x30, 0x7f, 0x80, 0xc0, 0xff}
+	var keys [][]rows.Cell
+	for _, first := range firsts {
+		b.Append(at(first))
+		keys = append(keys, []rows.Cell{{Bytes: at(first)}})
+	}
+	f := s.parquet(t, "s3://b/f", []column{{1, "k0", b.NewArray()}}, parquet.WithMaxRowGroupLength(2))
+	for _, bounds := range [][2]byte{{0x80, 0x7f}, {0x00, 0x30}, {0xc0, 0xff}} {
+		said, err := iceberg.NewDataFileBuilder(*iceberg.UnpartitionedSpec, iceberg.EntryContentData, f.FilePath(), iceberg.ParquetFile, nil, nil, nil, f.Count(), f.FileSizeBytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		said.LowerBoundValues(map[int][]byte{1: at(bounds[0])}).UpperBoundValues(map[int][]byte{1: at(bounds[1])}).SplitOffsets([]int64{4, 100, 200})
+		for i, key := range keys {
+			want(t, find(t, s, snapshot(schema, []locate.File{live(said.Build(), 1)}, nil), schema, keysOf(schema, key)), fmt.Sprintf("0@f:%d", i))
+		}
+	}
+}
+
+// Files of before their table was Iceberg's may count without a sign, and so beyond what the column's numbers would be read as.
+func TestNumbersWithoutASignAreNoOthers(t *testing.T) {
+	t.Parallel()
+	s, schema := newShelf(), keyed(t, prim.Int64)
+	b := array.NewUint32Builder(memory.DefaultAllocator)
+	b.AppendValues([]uint32{7, 4_000_000_000}, nil)
+	f := s.parquet(t, "s3://b/f", []column{{1, "k0", b.NewArray()}})
+	want(t, find(t, s, snapshot(schema, []locate.File{f}, nil), schema, keysOf(schema, long(4_000_000_000))), "0@f:1")
 }

@@ -20,7 +20,9 @@ type column struct {
 	typ     iceberg.Type
 	decimal bool
 	unit    int64 // of the file, in units of typ
-	out     sink
+	// Numbers of 32 bits have no sign.
+	unsigned bool
+	out      sink
 
 	scratch []byte
 	levels  []int16
@@ -40,9 +42,11 @@ func newColumn(f Field, out sink) *column {
 
 // fits reports whether the file's type is one that the column's type is, or was, stored in.
 func (c *column) fits() (ok bool) {
-	if c.unit, ok = unit(c.reader.Descriptor().LogicalType(), c.typ); !ok {
+	have := c.reader.Descriptor().LogicalType()
+	if c.unit, ok = unit(have, c.typ); !ok {
 		return false
 	}
+	c.unsigned = unsigned(have)
 	var allowed []parquet.Type
 	switch c.typ.(type) {
 	case iceberg.BooleanType:
@@ -100,7 +104,7 @@ func (c *column) page(n int64) (int, error) {
 	case *file.Int64ColumnChunkReader:
 		return decode(c, n, &c.i64, r.ReadBatchInPage, c.number)
 	case *file.Int32ColumnChunkReader:
-		return decode(c, n, &c.i32, r.ReadBatchInPage, func(v int32) { c.number(rows.Midnight(c.typ, int64(v))) }) // of a timestamp that was a date
+		return decode(c, n, &c.i32, r.ReadBatchInPage, c.number32)
 	case *file.Float32ColumnChunkReader:
 		return decode(c, n, &c.f32, r.ReadBatchInPage, func(v float32) { c.float(float64(v)) })
 	case *file.Float64ColumnChunkReader:
@@ -142,6 +146,15 @@ func (c *column) number(v int64) {
 		return
 	}
 	c.out.int(v * c.unit)
+}
+
+// number32 is also of a timestamp that was a date.
+func (c *column) number32(v int32) {
+	n := int64(v)
+	if c.unsigned {
+		n = int64(uint32(v))
+	}
+	c.number(rows.Midnight(c.typ, n))
 }
 
 func (c *column) float(v float64) { c.put(rows.AppendFloat(c.scratch[:0], v)) }
