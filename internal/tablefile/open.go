@@ -51,9 +51,13 @@ func openParquet(ctx context.Context, store Store, f File) (_ *window, _ *metada
 	if meta.NumRows != f.Count() {
 		return nil, nil, fmt.Errorf("it has %d rows, but %d in its manifest", meta.NumRows, f.Count())
 	}
+	forgetArrow(meta)
 	w.keep = len(w.spans)
 	return w, meta, nil
 }
+
+// forgetArrow drops what a file says of the Arrow types that it was made of: its columns are read as Parquet has them, whoever wrote them.
+func forgetArrow(meta *metadata.FileMetaData) { meta.FileMetaData.KeyValueMetadata = nil }
 
 // recovered makes an error of a panic: arrow-go does not look whether all that it reads is what it should be.
 func recovered(err *error) {

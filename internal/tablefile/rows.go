@@ -55,6 +55,7 @@ func (r *FileRows) open(ctx context.Context, store Store, f File) (err error) {
 	if err != nil {
 		return err
 	}
+	forgetArrow(parquet.MetaData())
 	if n := parquet.NumRows(); n != f.Count() {
 		return fmt.Errorf("it has %d rows, but %d in its manifest", n, f.Count())
 	}

@@ -57,7 +57,7 @@ func written(t *testing.T, s *arrow.Schema, list ...string) (page, tablefile.Fil
 		t.Fatal(err)
 	}
 	var buf bytes.Buffer
-	w, err := pqarrow.NewFileWriter(s, &buf, parquet.NewWriterProperties(parquet.WithMaxRowGroupLength(2)), pqarrow.DefaultWriterProps())
+	w, err := pqarrow.NewFileWriter(s, &buf, parquet.NewWriterProperties(parquet.WithMaxRowGroupLength(2)), pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
 	if err == nil {
 		err = w.Write(batch)
 	}
@@ -370,5 +370,40 @@ func TestWhereAStructIsNullItsFieldsAre(t *testing.T) {
 	}
 	if text, err := json.Marshal(s); err != nil || string(text) != `[{"must":7,"new":9,"of":null},null,null]` {
 		t.Errorf("%s %v", text, err)
+	}
+}
+
+// Files say of which of Arrow's types their writer made them: those of PyIceberg may be of large lists, and their uuids only bytes.
+func TestRowsAreTheSameWhicheverArrowTypesTheirWriterHad(t *testing.T) {
+	t.Parallel()
+	const id = `{"id": 1, "name": "id", "type": "int", "required": true}`
+	const uuids, lists = `{"id": 2, "name": "c", "type": "uuid", "required": false}`, `{"id": 2, "name": "c", "required": false,
+		"type": {"type": "list", "element-id": 3, "element": "string", "element-required": false}}`
+	element := arrow.Field{Name: "element", Type: arrow.BinaryTypes.LargeString, Nullable: true, Metadata: rows.IDMetadata(3)}
+	for _, c := range []struct {
+		typ                  arrow.DataType
+		today, value, values string
+	}{
+		{&arrow.FixedSizeBinaryType{ByteWidth: 16}, uuids, `"ABEiM0RVZneImaq7zN3u/w=="`, `"00112233-4455-6677-8899-aabbccddeeff"`},
+		{arrow.LargeListOfField(element), lists, `["x",null]`, `["x",null]`},
+		{arrow.LargeListOfField(element), lists, `[]`, `[]`},
+		{arrow.FixedSizeListOfField(2, element), lists, `["x","y"]`, `["x","y"]`},
+		{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, `{"id": 2, "name": "c", "type": "string", "required": false}`, `"x"`, `"x"`},
+	} {
+		theirs := arrow.NewSchema([]arrow.Field{
+			{Name: "id", Type: arrow.PrimitiveTypes.Int32, Metadata: rows.IDMetadata(1)}, {Name: "c", Type: c.typ, Nullable: true, Metadata: rows.IDMetadata(2)},
+		}, nil)
+		today := arrowOf(t, schema(t, "["+id+","+c.today+"]"))
+		p, f := written(t, theirs, `{"id":1,"c":null}`, `{"id":2,"c":`+c.value+`}`)
+		if diff := cmp.Diff([]string{`{"c":null,"id":1}`, `{"c":` + c.values + `,"id":2}`}, read(t, p, f, today, nil)); diff != "" {
+			t.Errorf("%s: %s", c.typ, diff)
+		}
+		cells, err := tablefile.Cells(t.Context(), p, f, today.Fields(), []int64{1}, nil, tablefile.NoLimit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := json.Marshal(cells[1]); err != nil || string(text) != "["+c.values+"]" {
+			t.Errorf("cells of %s: %s %v", c.typ, text, err)
+		}
 	}
 }

@@ -132,5 +132,8 @@ func widen(a arrow.Array, to arrow.DataType) (arrow.Array, error) {
 			return rebuilt(a, to), nil // the same numbers, of a larger precision
 		}
 	}
+	if e, ok := to.(arrow.ExtensionType); ok && arrow.TypeEqual(a.DataType(), e.StorageType()) {
+		return rebuilt(a, to), nil // a uuid that its writer did not call so
+	}
 	return compute.CastArray(context.Background(), a, compute.SafeCastOptions(to))
 }
