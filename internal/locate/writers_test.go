@@ -266,4 +266,11 @@ func TestNumbersWithoutASignAreNoOthers(t *testing.T) {
 	b.AppendValues([]uint32{7, 4_000_000_000}, nil)
 	f := s.parquet(t, "s3://b/f", []column{{1, "k0", b.NewArray()}})
 	want(t, find(t, s, snapshot(schema, []locate.File{f}, nil), schema, keysOf(schema, long(4_000_000_000))), "0@f:1")
+
+	wide := array.NewUint64Builder(memory.DefaultAllocator)
+	wide.Append(1 << 63)
+	f = s.parquet(t, "s3://b/wide", []column{{1, "k0", wide.NewArray()}})
+	if _, err := snapshot(schema, []locate.File{f}, nil).Find(t.Context(), s, schema, keysOf(schema, long(7))); err == nil || !strings.Contains(err.Error(), "k0") {
+		t.Errorf("numbers of 64 bits without a sign: got %v", err)
+	}
 }

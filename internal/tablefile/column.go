@@ -66,7 +66,7 @@ func (c *column) fits() (ok bool) {
 
 func (c *column) misfit() error {
 	d := c.reader.Descriptor()
-	return fmt.Errorf("a column of type %s, %s, cannot hold a %s", d.PhysicalType(), d.LogicalType(), c.typ)
+	return fmt.Errorf("its column %s of type %s, %s, cannot hold a %s", d.Path(), d.PhysicalType(), d.LogicalType(), c.typ)
 }
 
 // read decodes the next n rows.
