@@ -31,8 +31,9 @@ test: # @HELP Run all Go tests, with the race detector where a C compiler is fou
 	go test -shuffle=on -timeout=20m -exec='env GOGC=300' $(RACE) ./... $(CI_PROGRAMS)
 
 .PHONY: lint
-lint: # @HELP Check formatting, go vet and staticcheck.
+lint: # @HELP Check formatting, go.mod, go vet and staticcheck.
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted" >&2; exit 1; }
+	go mod tidy -diff
 	go vet ./... $(CI_PROGRAMS)
 	go tool -modfile=.ci/tools.mod staticcheck -checks=all,-ST1003,-ST1021 ./... $(CI_PROGRAMS)
 
