@@ -1,7 +1,6 @@
 package locate
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -94,6 +93,7 @@ type lookup struct {
 	fields []tablefile.Field // of the key
 	ids    *rows.IDs
 	kind   string // of index: by the columns of the key
+	ranges *ranges
 	wanted []wanted
 	filter *filter
 	placed map[int32][]placement // by spec id
@@ -120,6 +120,7 @@ func (s *Snapshot) lookup(store tablefile.Store, schema *rows.Schema, keys *rows
 		l.fields, types = append(l.fields, f), append(types, f.Type)
 		l.kind += fmt.Sprintf(" %d %s", f.ID, f.Type)
 	}
+	l.ranges = newRanges(keys, len(l.fields))
 	l.ids, l.wanted = rows.NewIDs(types...), make([]wanted, 0, keys.Len())
 	for k := range rows.Key(keys.Len()) {
 		id := l.ids.Of(keys, k)
@@ -177,43 +178,6 @@ func (l *lookup) fetched(f File) (n int64) {
 		n += size
 	}
 	return min(n, maxInFlight)
-}
-
-// mayHold reports whether the file's bounds leave room for one of the keys.
-func (l *lookup) mayHold(f File) (bool, error) {
-	lower, upper := make([][]byte, len(l.fields)), make([][]byte, len(l.fields))
-	for i, fd := range l.fields {
-		if _, id := fd.Type.(iceberg.UUIDType); id && len(f.SplitOffsets()) != 1 {
-			continue // writers on the JVM join the bounds of row groups in an order of their own (apache/iceberg#14216)
-		}
-		var err error
-		if lower[i], err = bound(fd, f.LowerBoundValues()); err == nil {
-			upper[i], err = bound(fd, f.UpperBoundValues())
-		}
-		if err != nil {
-			return false, fmt.Errorf("%s: %w", f.FilePath(), err)
-		}
-	}
-	for k := range rows.Key(l.keys.Len()) {
-		inside := true
-		for i := range l.fields {
-			part := l.keys.Part(k, i)
-			inside = inside && (lower[i] == nil || bytes.Compare(lower[i], part) <= 0) && (upper[i] == nil || bytes.Compare(part, upper[i]) <= 0)
-		}
-		if inside {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// bound is the field's bound in the form of a key's part, nil when the file has none.
-func bound(f tablefile.Field, bounds map[int][]byte) ([]byte, error) {
-	b, ok := bounds[f.ID]
-	if !ok {
-		return nil, nil
-	}
-	return rows.BoundPart(f.Type, b)
 }
 
 func (l *lookup) memo(f File) tablefile.Memo { return tablefile.Memo{What: l.kind, Path: f.FilePath()} }
