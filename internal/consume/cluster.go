@@ -46,11 +46,15 @@ type Cluster struct {
 	limits    Limits
 	kafka     *kgo.Client
 	admin     *kadm.Client
+	order     *order
 }
 
 // Open makes a client of a source. Its caller closes it.
 func Open(ctx context.Context, name string, s config.Source, a cluster.Account, l Limits) (*Cluster, error) {
+	o := &order{newest: map[topicPartition]int64{}}
 	client, err := cluster.Open(ctx, s, a,
+		kgo.DisableFetchSessions(), // in which the broker keeps an order of its own
+		kgo.ConsumePreferringLagFn(o.prefer),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.KeepControlRecords(),                    // the last offset of a partition may be one
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()), // offsets that are gone are an error
@@ -61,7 +65,7 @@ func Open(ctx context.Context, name string, s config.Source, a cluster.Account, 
 	if err != nil {
 		return nil, fmt.Errorf("open source %s: %w", name, err)
 	}
-	return &Cluster{name, s.ARN, l, client, kadm.NewClient(client)}, nil
+	return &Cluster{name, s.ARN, l, client, kadm.NewClient(client), o}, nil
 }
 
 // Close ends the connections.

@@ -27,7 +27,12 @@ type world struct {
 
 func newWorld(t *testing.T, partitions int32, topics ...string) *world {
 	t.Helper()
-	c, err := kfake.NewCluster(kfake.NumBrokers(2), kfake.SeedTopics(partitions, topics...))
+	return newWorldOf(t, 2, partitions, topics...)
+}
+
+func newWorldOf(t *testing.T, brokers int, partitions int32, topics ...string) *world {
+	t.Helper()
+	c, err := kfake.NewCluster(kfake.NumBrokers(brokers), kfake.SeedTopics(partitions, topics...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,8 +194,10 @@ func (r *reader) take(got kgo.Fetches, late bool) (some bool, err error) {
 		}
 	})
 	got.EachPartition(func(f kgo.FetchTopicPartition) {
-		if p := r.at[topicPartition{f.Topic, f.Partition}]; p != nil && len(f.Records) > 0 {
+		at := topicPartition{f.Topic, f.Partition}
+		if p := r.at[at]; p != nil && len(f.Records) > 0 {
 			some = true
+			r.order.note(at, f.Records[len(f.Records)-1].Timestamp.UnixMilli())
 			errs = append(errs, r.add(p, f.Records))
 		}
 	})
