@@ -107,21 +107,27 @@ func (a *Attempt) settle(ctx context.Context, c Catalog, s Store, err error) (*t
 }
 
 // in reports whether the attempt's snapshot is the head of main or one of its ancestors. The answer is certain unless
-// the catalog has forgotten the ancestors down to the attempt's parent, as some do.
+// the catalog has forgotten the ancestors down to the attempt's parent, as some do, or lists the snapshot elsewhere: main was
+// taken back, and can be returned to it.
 func (a *Attempt) in(meta table.Metadata) (in, certain bool) {
+	if meta.SnapshotByID(a.Snapshot) == nil {
+		return false, a.out(meta)
+	}
+	head := meta.CurrentSnapshot()
+	return head != nil && slices.ContainsFunc(table.AncestorsOf(head.SnapshotID, meta.SnapshotByID), func(s table.Snapshot) bool {
+		return s.SnapshotID == a.Snapshot
+	}), false
+}
+
+// out reports whether main is known down to the attempt's parent.
+func (a *Attempt) out(meta table.Metadata) bool {
 	head := meta.CurrentSnapshot()
 	if head == nil {
-		return false, a.parent == nil
+		return a.parent == nil
 	}
-	for _, s := range table.AncestorsOf(head.SnapshotID, meta.SnapshotByID) {
-		if s.SnapshotID == a.Snapshot {
-			return true, true
-		}
-		if a.parent != nil && s.SnapshotID == *a.parent || a.parent == nil && s.ParentSnapshotID == nil {
-			certain = true
-		}
-	}
-	return false, certain
+	return slices.ContainsFunc(table.AncestorsOf(head.SnapshotID, meta.SnapshotByID), func(s table.Snapshot) bool {
+		return a.parent != nil && s.SnapshotID == *a.parent || a.parent == nil && s.ParentSnapshotID == nil
+	})
 }
 
 // refusedBy reports whether the table as it is now fails one of the attempt's requirements: some catalogs answer a

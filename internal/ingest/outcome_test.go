@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -212,4 +213,25 @@ func TestAWarmProcessMissesNoRowOfAnother(t *testing.T) {
 	w.must(deliver(t.Context(), a, gone(p0, 2, `{"id":3}`), flat(p0, 3, `{"id":4,"n":4}`)))
 	w.wantRows("id=1 n=100", "id=4 n=4")
 	w.wantSnapshots(5)
+}
+
+// A proxy sent the request twice, and between the two the owner took main back. The snapshot is listed, and can be returned to.
+func TestTheFilesOfASnapshotThatWasTakenBackStay(t *testing.T) {
+	t.Parallel()
+	w, delivery := standard(t)
+	var step atomic.Int32
+	w.catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
+		switch {
+		case op == catalog.OpCommitTable && step.CompareAndSwap(0, 1):
+			return catalog.ApplyThenStatus(http.StatusConflict)
+		case op == catalog.OpLoadTable && step.CompareAndSwap(1, 2):
+			w.must(w.lake.Rollback(w.Context(), w.name, 1))
+		}
+		return catalog.Fault{}
+	})
+	w.must(delivery(w.pipeline()))
+	w.wantSnapshots(3)
+	for _, s := range w.load().Metadata().Snapshots() {
+		w.count(&s) // it can be read
+	}
 }
