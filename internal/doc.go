@@ -66,7 +66,8 @@ They settle what the message formats leave open.
 	     one delivery and name each other: later there may be another row of that key. Of the same two keys there
 	     may be one pair only, unless the source block tells pairs apart. What is sent again keeps cells of the row that it made.
 	16   the ledger moves with every delivery that changed a row, passed over a bad record or is larger than an event, and with
-	     offsets: dense with every one. A hole before a delivery is then an error; with offsets: sparse it is logged, and a metric where one process
+	     offsets: dense with every one; also with one that changed nothing on a table that others have changed since, as it may
+	     rest on what a roll-back can take. A hole before a delivery is then an error; with offsets: sparse it is logged, and a metric where one process
 	     saw both of its sides. What a reader of Kafka met no records of is no hole;
 	     what it read before the ledger was set back behind it is refused.
 	17   a record below the ledger that is newer than all that the ledger has seen of its partition is a topic made anew: an error

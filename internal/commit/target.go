@@ -45,6 +45,11 @@ func Ledger(t *table.Table) (*ledger.Ledger, error) {
 	if err != nil {
 		return nil, err
 	}
+	return written.On(History(t))
+}
+
+// History is the table's main branch, as far as its catalog lists it.
+func History(t *table.Table) ledger.History {
 	main := ledger.History{Complete: true}
 	if head := t.CurrentSnapshot(); head != nil {
 		var ancestors []table.Snapshot
@@ -52,12 +57,12 @@ func Ledger(t *table.Table) (*ledger.Ledger, error) {
 		for _, s := range ancestors {
 			one := ledger.Snapshot{ID: s.SnapshotID, Sequence: s.SequenceNumber}
 			if s.Summary != nil {
-				one.Summary = s.Summary.Properties
+				one.Summary, one.Replaces = s.Summary.Properties, s.Summary.Operation == table.OpReplace
 			}
 			main.Snapshots = append(main.Snapshots, one)
 		}
 	}
-	return written.On(main)
+	return main
 }
 
 // Target is what package stage has to know of the table to write files for it. Key are the field ids of the columns that

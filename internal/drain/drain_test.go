@@ -174,7 +174,7 @@ func TestWhatHadNoEffectIsReadOnce(t *testing.T) {
 	w.must(w.lake.Append(t.Context(), "shop.orders", []lake.Row{{"id": "3", "n": "3"}}))
 	run("1")
 	run("0")
-	w.must(w.lake.Rollback(t.Context(), "shop.orders", 2)) // what the other one appended, and 2
+	w.must(w.lake.Rollback(t.Context(), "shop.orders", 3)) // what moved the ledger behind what the other one appended, that, and 2
 	run("3")
 	w.wantIDs("shop.orders", "1", "2")
 }

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"log/slog"
 
+	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/report"
@@ -62,13 +63,15 @@ func (s *share) readOn(first routed) error {
 const largestEvent = 10_000
 
 // obliged reports whether the ledger has to move although nothing changes: where every offset counts, what follows is
-// measured by it. Where there is so much of it, who begins at the ledger is not to read it each time.
+// measured by it. Where there is so much of it, who begins at the ledger is not to read it each time. And where others have
+// changed the table it may be their doing that nothing changed.
 func (s *share) obliged() bool {
 	if len(s.records) > largestEvent {
 		return true
 	}
+	main := commit.History(s.head)
 	for r := range s.firsts() {
-		if s.config.Routes[r.route].Dense || s.ledger.Owes(r.Part) {
+		if s.config.Routes[r.route].Dense || s.ledger.Owes(r.Part) || len(s.batch.Entries) > 0 && s.ledger.Behind(r.Part, main) {
 			return true
 		}
 	}

@@ -4,12 +4,16 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+
+	"github.com/frazil/frazil/internal/kafka"
 )
 
 // Snapshot is what the ledger has to know of a snapshot of its table.
 type Snapshot struct {
 	ID, Sequence int64
 	Summary      map[string]string
+	Replaces     bool // it has the rows of the one before it
 }
 
 // History is the head of main and its ancestors, newest first, as far as the catalog still lists them.
@@ -35,6 +39,34 @@ func (l *Ledger) On(main History) (*Ledger, error) {
 		out.topics[name], out.setBack = held, append(out.setBack, held)
 	}
 	return out, nil
+}
+
+// Behind reports whether another writer has changed rows on main since the ledger of a partition's topic was written. What a record
+// changes may rest on that, and goes with it when main is taken back: the ledger has to be newer to tell.
+func (l *Ledger) Behind(p *kafka.Partition, main History) bool {
+	var written int64
+	if t := l.topics[property(p.Source, p.Topic)]; t != nil {
+		written = t.Snapshot
+	}
+	for _, s := range main.Snapshots {
+		switch {
+		case s.ID == written:
+			return false
+		case !s.Replaces && !s.ours():
+			return true
+		}
+	}
+	return false
+}
+
+// ours reports whether the snapshot moved a ledger, of whatever topic.
+func (s Snapshot) ours() bool {
+	for name := range s.Summary {
+		if strings.HasPrefix(name, Prefix) || strings.HasPrefix(name, moved) {
+			return true
+		}
+	}
+	return false
 }
 
 // lacks reports whether the snapshot that wrote a topic's property is proven to be no ancestor of main.

@@ -286,3 +286,31 @@ func ExampleLedger_Follows() {
 	// Output:
 	// topic orders, partition 0, offset 12: offsets 10 to 11 were not delivered, and the route says offsets: dense; have them delivered, or say that there are none (localstack ledger set -config FILE TABLE orders 0=12)
 }
+
+func TestALedgerIsBehindWhatOthersChanged(t *testing.T) {
+	t.Parallel()
+	b := &branch{T: t}
+	is := func(topic string, want bool) {
+		t.Helper()
+		if got := b.held().Behind(part(topic, 0), ledger.History{Snapshots: b.snapshots, Complete: true}); got != want {
+			t.Errorf("topic %s, %d snapshots: %v, want %v", topic, len(b.snapshots), got, want)
+		}
+	}
+	other := func(replaces bool) {
+		b.sequence++
+		b.snapshots = slices.Insert(b.snapshots, 0, ledger.Snapshot{ID: 9000 + b.sequence, Sequence: b.sequence, Replaces: replaces})
+	}
+	is("a", false)
+	b.must(b.deliver(0, 0, 10))
+	is("a", false)
+	is("b", false)
+	other(true)
+	is("a", false)
+	other(false)
+	other(true)
+	is("a", true)
+	is("b", true)
+	b.must(b.deliver(0, 10, 11))
+	is("a", false)
+	is("b", true)
+}
