@@ -11,6 +11,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
+	"time"
 
 	"github.com/frazil/frazil/internal/config"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -49,9 +51,36 @@ func Open(ctx context.Context, s config.Source, a Account, more ...kgo.Opt) (*kg
 		options = append(options, kgo.SASL(mechanism(s.Auth, a)))
 	}
 	if s.TLS {
-		options = append(options, kgo.DialTLSConfig(t))
+		options = append(options, kgo.Dialer(dialer(t)))
 	}
 	return kgo.NewClient(options...)
+}
+
+// dialTime is what each half of making a connection may take.
+const dialTime = 10 * time.Second
+
+// dialer makes connections with TLS. A listener without it mostly says nothing to the first bytes, and a time-out alone would leave
+// its owner to guess.
+func dialer(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		named := config.Clone()
+		if named.ServerName, _, err = net.SplitHostPort(address); err != nil {
+			conn.Close()
+			return nil, err
+		}
+		secure := tls.Client(conn, named)
+		ctx, cancel := context.WithTimeout(ctx, dialTime)
+		defer cancel()
+		if err := secure.HandshakeContext(ctx); err != nil {
+			conn.Close()
+			return nil, fmt.Errorf("%s: TLS handshake (does this port speak TLS?): %w", address, err)
+		}
+		return secure, nil
+	}
 }
 
 func mechanism(auth config.SourceAuth, a Account) sasl.Mechanism {

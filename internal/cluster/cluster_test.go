@@ -2,8 +2,10 @@ package cluster_test
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -186,5 +188,24 @@ func TestSecretsThatAreNoneAreRefused(t *testing.T) {
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+func TestATLSPortThatIsNoneIsNamed(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		if _, err := l.Accept(); err == nil {
+			cancel() // its client would wait: a broker without TLS says nothing
+		}
+	}()
+	_, err = cluster.Dialer(new(tls.Config))(ctx, "tcp", l.Addr().String())
+	if err == nil || !strings.Contains(err.Error(), l.Addr().String()+": TLS handshake (does this port speak TLS?)") {
+		t.Error(err)
 	}
 }

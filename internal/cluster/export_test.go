@@ -1,0 +1,4 @@
+package cluster
+
+// Dialer is how connections with TLS are made.
+var Dialer = dialer
