@@ -200,7 +200,11 @@ func TestATLSPortThatIsNoneIsNamed(t *testing.T) {
 	t.Cleanup(func() { l.Close() })
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
-		if _, err := l.Accept(); err == nil {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		if _, err := conn.Read(make([]byte, 1)); err == nil {
 			cancel() // its client would wait: a broker without TLS says nothing
 		}
 	}()
