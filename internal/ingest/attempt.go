@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/coerce"
 	"github.com/frazil/frazil/internal/commit"
 	"github.com/frazil/frazil/internal/kafka"
@@ -124,7 +125,20 @@ func (s *share) attempt(ctx context.Context, start time.Time) (done bool, err er
 	}
 	s.report(ctx, a, outcome, start)
 	s.pass(ctx, holes)
-	return true, s.use(after)
+	return true, s.landed(after)
+}
+
+// landed makes the table the head that has the delivery. Others may have set the ledger back by then.
+func (s *share) landed(after *table.Table) error {
+	if err := s.use(after); err != nil {
+		return err
+	}
+	for p, span := range s.spans {
+		if m, _ := s.ledger.Mark(&p); m.Next < span.Next {
+			delete(s.passed, p)
+		}
+	}
+	return nil
 }
 
 // open reads which files the head has.

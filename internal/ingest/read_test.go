@@ -4,11 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/frazil/frazil/internal/ingest"
 	"github.com/frazil/frazil/internal/kafka"
+	"github.com/frazil/frazil/internal/ledger"
 	"github.com/frazil/frazil/internal/local/catalog"
+	"github.com/frazil/frazil/internal/local/lake"
 	"github.com/frazil/frazil/internal/local/stack"
 )
 
@@ -91,4 +97,31 @@ func TestATableDoesNotWaitForAnother(t *testing.T) {
 			t.Errorf("%s: %v, %v", table, rows, err)
 		}
 	}
+}
+
+// The owner may be faster than the answer to a commit. What is read already does not pass over what is to come again.
+func TestTheOwnersWordBeforeTheAnswerHolds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, shopOrders, flatRoute)
+	part, p := partition(0), w.pipeline()
+	var step atomic.Int32
+	w.catalog.SetFault(func(op catalog.Op, _ *http.Request) catalog.Fault {
+		switch {
+		case op == catalog.OpCommitTable && step.CompareAndSwap(0, 1):
+			return catalog.ApplyThenStatus(http.StatusGatewayTimeout)
+		case op == catalog.OpLoadTable && step.CompareAndSwap(1, 2):
+			w.must(w.lake.Delete(w.Context(), w.name, []lake.Row{{"id": "2"}}, lake.Rewrite))
+			w.must(w.pipeline().MoveLedger(w.Context(), w.config.Routes[0].Table, func(l *ledger.Ledger, now time.Time) (ledger.Move, error) {
+				return l.Set(kafka.MainSource, "orders", map[int32]int64{0: 1}, now.UnixMilli())
+			}))
+		}
+		return catalog.Fault{}
+	})
+	all := []kafka.Record{flat(part, 0, `{"id":1}`), flat(part, 1, `{"id":2}`), flat(part, 2, `{"id":3}`)}
+	w.must(p.Deliver(t.Context(), all[:2], kafka.Range{Part: part, From: 0, Next: 2}))
+	if err := p.Deliver(t.Context(), all[2:], kafka.Range{Part: part, From: 2, Next: 3}); err == nil || !strings.Contains(err.Error(), "offsets 1 to 1") {
+		t.Errorf("got %v", err)
+	}
+	w.must(p.Deliver(t.Context(), all[1:], kafka.Range{Part: part, From: 1, Next: 3}))
+	w.wantRows("id=1", "id=2", "id=3")
 }
