@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/iceberg-go/table"
 	"github.com/frazil/frazil/internal/kafka"
 	"github.com/frazil/frazil/internal/local/audit"
 	"github.com/frazil/frazil/internal/local/fault"
@@ -26,6 +27,7 @@ type life struct {
 	r       *rand.Rand
 	want    map[int64]string
 	auditor *audit.Auditor
+	tags    int
 }
 
 // write delivers some changes, as one commit.
@@ -93,10 +95,38 @@ func (l *life) faults() (all []fault.Fault) {
 	return all
 }
 
+// owner changes the table's shape, or has a branch or tag hold what it has.
+func (l *life) owner() error {
+	l.tags++
+	switch head := l.load().CurrentSnapshot(); l.r.IntN(6) {
+	case 0:
+		return l.lake.Repartition(l.Context(), name, [][]string{nil, {"bucket(3, id)"}, {"truncate(500, n)"}, {"identity(n)"}}[l.r.IntN(4)])
+	case 1:
+		return l.lake.Resort(l.Context(), name, [][]string{nil, {"n desc nulls last"}}[l.r.IntN(2)])
+	case 2:
+		return l.lake.Alter(l.Context(), name, []lake.Column{{Name: "id", Type: "long", Required: true}, {Name: "n", Type: "int"}, {Name: fmt.Sprint("c", l.tags), Type: "int"}})
+	case 3:
+		if l.r.IntN(3) == 0 && l.load().Metadata().Version() == 2 {
+			return l.lake.Upgrade(l.Context(), name, 3)
+		}
+	case 4:
+		if head != nil {
+			l.refer(fmt.Sprint("tag", l.tags), head.SnapshotID, table.TagRef, 0, 0)
+		}
+	case 5:
+		if head != nil {
+			l.refer("branch", head.SnapshotID, table.BranchRef, 0, 1+l.r.IntN(3))
+		}
+	}
+	return nil
+}
+
 func (l *life) step() error {
-	switch l.r.IntN(8) {
+	switch l.r.IntN(9) {
 	case 0:
 		return l.foreign()
+	case 8:
+		return l.owner()
 	case 1: // snapshots get old, and nobody else is there
 		m := l.maintain()
 		m.Now = func() time.Time { return time.Now().Add(week) }
@@ -190,6 +220,7 @@ func TestTheTableEqualsThePlainMapWhateverIsMaintained(t *testing.T) {
 			w := newWorld(t, spec, []string{"position", "equality", "rewrite"}[seed%3],
 				"{compact: {files: 3}, expire: {keep: 3}, orphans: {delete: true}}")
 			l := &life{world: w, r: rand.New(rand.NewPCG(seed, 5)), want: map[int64]string{}, auditor: audit.New(w.lake, w.parts.Objects, name)}
+			l.auditor.RolledBack = true // branches and tags have snapshots beside main
 			for i := range 25 {
 				if err := l.step(); err != nil {
 					t.Fatalf("seed %d, step %d: %v", seed, i, err)

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -37,6 +38,43 @@ func (l *Lake) Rollback(ctx context.Context, name string, steps int) error {
 		}
 		return tx.RollbackToSnapshot(ancestors[steps].SnapshotID)
 	})
+}
+
+// Return makes main any snapshot that the table lists, as a roll-forward does.
+func (l *Lake) Return(ctx context.Context, name string, snapshot int64) error {
+	return l.update(ctx, name, table.NewSetSnapshotRefUpdate(table.MainBranch, snapshot, table.BranchRef, 0, 0, 0))
+}
+
+// Publish adds rows on a branch, and then main is fast-forwarded to it, and it goes.
+func (l *Lake) Publish(ctx context.Context, name, branch string, rows []Row) error {
+	t, err := l.Load(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := l.update(ctx, name, table.NewSetSnapshotRefUpdate(branch, t.CurrentSnapshot().SnapshotID, table.BranchRef, 0, 0, 0)); err != nil {
+		return err
+	}
+	err = l.write(ctx, name, rows, func(t *table.Table, r array.RecordReader) error {
+		tx := t.NewTransactionOnBranch(branch)
+		if err := tx.Append(ctx, r, nil); err != nil {
+			return err
+		}
+		_, err := tx.Commit(ctx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if t, err = l.Load(ctx, name); err != nil {
+		return err
+	}
+	head := t.SnapshotByName(branch).SnapshotID
+	return errors.Join(l.Return(ctx, name, head), l.update(ctx, name, table.NewRemoveSnapshotRefUpdate(branch)))
+}
+
+func (l *Lake) update(ctx context.Context, name string, updates ...table.Update) error {
+	_, _, err := l.catalog.CommitTable(ctx, Ident(name), nil, updates)
+	return err
 }
 
 // SetProperties sets table properties.

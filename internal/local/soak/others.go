@@ -19,7 +19,7 @@ import (
 // others has an owner or another engine do something with a table.
 func (r *round) others(ctx context.Context) error {
 	t := pick(r, r.tables...)
-	do := pick(r, r.append, r.compact, r.expire, r.addColumn, r.dropColumn, r.repartition, r.rollBack, r.remove, r.maintain)
+	do := pick(r, r.append, r.publish, r.compact, r.expire, r.addColumn, r.dropColumn, r.repartition, r.resort, r.upgrade, r.rollBack, r.rollForward, r.remove, r.maintain)
 	return do(ctx, t)
 }
 
@@ -27,7 +27,7 @@ func (r *round) others(ctx context.Context) error {
 // at: that is a race between two writers, in which both orders are right.
 func (r *round) meanwhile(ctx context.Context, path string) error {
 	i := slices.IndexFunc(r.tables, func(t *table) bool { return strings.HasSuffix(path, strings.TrimPrefix(t.spec.Name, "soak.")) })
-	do := pick(r, r.append, r.compact, r.expire, r.addColumn, r.repartition, r.maintain)
+	do := pick(r, r.append, r.publish, r.compact, r.expire, r.addColumn, r.repartition, r.resort, r.upgrade, r.maintain)
 	r.note("  meanwhile:")
 	return do(ctx, r.tables[i])
 }
@@ -44,12 +44,25 @@ func (r *round) did(what string, t *table, err error) error {
 
 // append inserts a row of one of our keys that the table lacks.
 func (r *round) append(ctx context.Context, t *table) error {
+	return r.insert("append", t, func(rows []lake.Row) error { return r.lake.Append(ctx, t.spec.Name, rows) })
+}
+
+// publish is append by way of a branch, where the catalog keeps any.
+func (r *round) publish(ctx context.Context, t *table) error {
+	if r.profile.Catalog.CurrentOnly {
+		return r.append(ctx, t)
+	}
+	branch := fmt.Sprintf("b%d", r.Uint32())
+	return r.insert("publish", t, func(rows []lake.Row) error { return r.lake.Publish(ctx, t.spec.Name, branch, rows) })
+}
+
+func (r *round) insert(what string, t *table, how func([]lake.Row) error) error {
 	id := pick(r, r.sources...).key(r.Rand)
 	if _, there := t.rows[id]; there {
 		return nil
 	}
 	t.rows[id] = values{"n": 5000}
-	return r.did("append", t, r.lake.Append(ctx, t.spec.Name, []lake.Row{{"id": strconv.FormatInt(id, 10), "n": "5000"}}))
+	return r.did(what, t, how([]lake.Row{{"id": strconv.FormatInt(id, 10), "n": "5000"}}))
 }
 
 // remove deletes a row, from a table without delete files: iceberg-go brings back rows that they have deleted.
@@ -97,6 +110,18 @@ func (r *round) repartition(ctx context.Context, t *table) error {
 	return r.did("repartition", t, r.lake.Repartition(ctx, t.spec.Name, r.partition()))
 }
 
+func (r *round) resort(ctx context.Context, t *table) error {
+	return r.did("sort anew", t, r.lake.Resort(ctx, t.spec.Name, pick(r, nil, []string{"n desc nulls last"}, []string{"bucket(4, id) asc nulls first"})))
+}
+
+func (r *round) upgrade(ctx context.Context, t *table) error {
+	if t.spec.Version == 3 || r.profile.Newest < 3 {
+		return nil
+	}
+	t.spec.Version = 3
+	return r.did("upgrade", t, r.lake.Upgrade(ctx, t.spec.Name, 3))
+}
+
 func (r *round) addColumn(ctx context.Context, t *table) error {
 	t.columns = append(t.columns, fmt.Sprintf("c%d", r.Uint32())) // of a name that was not there before
 	return r.did("add column", t, r.alter(ctx, t))
@@ -136,11 +161,26 @@ func (r *round) rollBack(ctx context.Context, t *table) error {
 	if !known { // of the two commits of a step only the later is
 		return nil
 	}
+	t.become(was)
+	return r.did("roll back", t, r.lake.Rollback(ctx, t.spec.Name, n))
+}
+
+// rollForward makes main any snapshot that it ever was, also one that it was taken back from.
+func (r *round) rollForward(ctx context.Context, t *table) error {
+	if !r.rolls {
+		return nil
+	}
+	id := pick(r, slices.Sorted(maps.Keys(t.past))...)
+	t.become(t.past[id])
+	return r.did("roll forward", t, r.lake.Return(ctx, t.spec.Name, id))
+}
+
+// become takes the oracle back.
+func (t *table) become(was state) {
 	t.rows = map[int64]values{}
 	for id, row := range was.rows {
 		t.rows[id] = maps.Clone(row)
 	}
 	t.next = maps.Clone(was.next)
 	t.auditor.RolledBack = true
-	return r.did("roll back", t, r.lake.Rollback(ctx, t.spec.Name, n))
 }
