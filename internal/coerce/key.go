@@ -25,10 +25,13 @@ func (t *Table) rowKey() error {
 var errNoKey = errors.New("is in the key and has no value")
 
 // sameKey refuses a record whose key names another row than its value does (rule 2). Columns that the record's key does
-// not have are not compared. A scalar is, unless null values do not delete: then it may be there for partitioning only.
+// not have are not compared. A scalar is, and a key of other columns refused, unless null values do not delete: then it may
+// be there for partitioning only.
 func (t *Table) sameKey(key wire.Value) error {
+	named := false
 	for n, i := range t.schema.Key {
 		v := t.keyPart(key, n)
+		named = named || v.Kind() != wire.Absent
 		scalar := key.Kind() != wire.Object && key.Kind() != wire.Array
 		if v.Kind() == wire.Absent || scalar && t.rules.NullValue != config.Delete {
 			continue
@@ -43,6 +46,21 @@ func (t *Table) sameKey(key wire.Value) error {
 		}
 		if !t.samePart(n) {
 			return misfit(t.schema.Columns[i].Name, "the record's key and its value name different rows")
+		}
+	}
+	if !named && t.rules.NullValue == config.Delete {
+		return t.otherColumns(key)
+	}
+	return nil
+}
+
+// otherColumns refuses a record's key that has none of the key's columns, but others of the table: where the producer tells
+// rows apart by those, two of its rows would become one.
+func (t *Table) otherColumns(key wire.Value) error {
+	for name := range key.Members() {
+		if i := t.names.column(name); i >= 0 {
+			return misfit(t.schema.Columns[i].Name, "is in the record's key, and rows are told apart by %s "+
+				"(null_value: ignore or error, where the record's key is for partitioning only)", t.schema.KeyNames())
 		}
 	}
 	return nil
