@@ -126,6 +126,7 @@ func (d document) check(p *problems) *Config {
 		c.Routes = append(c.Routes, route)
 	}
 	c.checkPatterns(p)
+	c.checkShared(p)
 	c.upkeep(d.Maintain, p)
 	return c
 }
@@ -145,6 +146,24 @@ func (c *Config) checkPatterns(p *problems) {
 						p.add("routes[%d].topics: %s matches %s of routes[%d]; a topic feeds one route", i, topic, name, j)
 					}
 				}
+			}
+		}
+	}
+}
+
+// checkShared finds routes that say of one table which rows are one, or how rows go, in two ways. Where only one of them says,
+// the table decides for the other one, which shows when their records come together.
+func (c *Config) checkShared(p *problems) {
+	for i, r := range c.Routes {
+		for j, other := range c.Routes[:i] {
+			if r.Table.Catalog != other.Table.Catalog || !slices.Equal(r.Table.Path, other.Table.Path) {
+				continue
+			}
+			if len(r.Key) > 0 && len(other.Key) > 0 && !slices.Equal(r.Key, other.Key) {
+				p.add("routes[%d].key: is another one than that of routes[%d], which feeds the same table", i, j)
+			}
+			if r.Deletes != "" && other.Deletes != "" && r.Deletes != other.Deletes {
+				p.add("routes[%d].deletes: is another one than that of routes[%d], which feeds the same table", i, j)
 			}
 		}
 	}

@@ -47,6 +47,8 @@ routes:
   - {topics: [a, a2], format: debezum, table: "main:sales.orders", decimal_encoding: hex}
   - {topics: a2, format: flat, table: sales.orders}
   - {topics: [a, "/(/"], format: flat, table: "other:s.t", null_value: keep, key: [id, id]}
+  - {topics: [b], format: flat, table: "main:sales.orders", key: [id], deletes: position}
+  - {topics: [c], format: flat, table: "main:sales.orders", key: [name], deletes: rewrite}
 `))
 	if err == nil {
 		t.Fatal("no error")
@@ -55,6 +57,7 @@ routes:
 		"catalogs.main.uri", "catalogs.main.auth.type", "line 4: unknown key wharehouse", "routes[0].format", "routes[0].decimal_encoding",
 		"line 7: must be a list of texts", "routes[1].table", `there is no catalog "other"`, "routes[2].topics: a is in routes[0] too",
 		"pattern /(/", "routes[2].null_value", "routes[2].key: names id twice",
+		"routes[4].key: is another one than that of routes[3]", "routes[4].deletes: is another one than that of routes[3]",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not mention %q:\n%v", want, err)
