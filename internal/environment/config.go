@@ -4,6 +4,7 @@ package environment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -19,21 +20,27 @@ import (
 // document where FRAZIL_CONFIG is an address.
 func Config(environ []string, read func(string) ([]byte, error)) (*config.Config, error) {
 	c, err := configuration(environ, read)
-	if err == nil {
-		c.Memory.Process = functionMemory(environ)
+	if err != nil {
+		return nil, err
 	}
+	c.Memory.Process, err = processMemory(environ)
 	return c, err
 }
 
-// functionMemory is in bytes; 0 outside Lambda.
-func functionMemory(environ []string) int64 {
+// processMemory is in bytes; 0 where nobody says.
+func processMemory(environ []string) (int64, error) {
 	for _, variable := range environ {
-		if text, ok := strings.CutPrefix(variable, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE="); ok {
-			megabytes, _ := strconv.ParseInt(text, 10, 64)
-			return megabytes << 20
+		text, ok := strings.CutPrefix(variable, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=")
+		if !ok || text == "" {
+			continue
 		}
+		megabytes, err := strconv.ParseUint(text, 10, 31)
+		if err != nil {
+			return 0, errors.New("AWS_LAMBDA_FUNCTION_MEMORY_SIZE: must be a number of megabytes, as 1024")
+		}
+		return int64(megabytes) << 20, nil
 	}
-	return 0
+	return 0, nil
 }
 
 // configuration takes the configuration from FRAZIL_CONFIG, which is the document itself or says where it is, or from the
@@ -77,7 +84,11 @@ func ReadDocument(address string) ([]byte, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), readTime)
 	defer cancel()
-	return warehouse.ReadDocument(ctx, address)
+	document, err := warehouse.ReadDocument(ctx, address)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", address, err)
+	}
+	return document, nil
 }
 
 // isDocument tells YAML from an address: a document of frazil's has several lines, or is one map in braces. What else has

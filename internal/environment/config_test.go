@@ -112,6 +112,7 @@ func TestConfigErrorsNameWhatIsWrong(t *testing.T) {
 			map[string]string{"FRAZIL_CONFIG": strings.NewReplacer("flat", "csv", "key:", "keys:", "http:", "ftp:").Replace(document)},
 			[]string{"routes[0].format", "unknown key keys", "catalogs.main.uri"},
 		},
+		"memory in other words":     {map[string]string{"FRAZIL_CONFIG": document, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "2GB"}, []string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE: must be"}},
 		"a document without braces": {map[string]string{"FRAZIL_CONFIG": "catalogs: p4ss"}, []string{"line 1: must be a map of keys"}},
 	} {
 		_, err := environment.Config(env(test.env), noFiles)
@@ -161,8 +162,8 @@ func TestConfigIsReadFromS3AndParameterStore(t *testing.T) {
 		}
 	}
 	for address, want := range map[string]string{"s3://settings/other.yaml": "NoSuchKey", "s3://settings": "address of an object", "ssm:/frazil/other": "ParameterNotFound", "ssm:frazil": "must be s3:"} {
-		if _, err := environment.Config(env(map[string]string{"FRAZIL_CONFIG": address}), environment.ReadDocument); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %s", address, err, want)
+		if _, err := environment.Config(env(map[string]string{"FRAZIL_CONFIG": address}), environment.ReadDocument); err == nil || !strings.Contains(err.Error(), address+": ") || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want the address and %s", address, err, want)
 		}
 	}
 }
