@@ -163,7 +163,7 @@ func (t *structure) members(v wire.Value, cells []rows.Cell) error {
 		case i < 0 && t.ignore:
 			continue
 		case i < 0:
-			return within(printable(name), errors.New("the struct has no such field (unknown_columns: ignore leaves it out)"))
+			return within(printable(name), errors.New("the struct has no such field (add it there, or unknown_columns: ignore leaves its values out)"))
 		case t.seen[i]:
 			return within(t.fields[i].name, errTwice)
 		}

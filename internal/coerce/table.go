@@ -186,7 +186,7 @@ func (t *Table) row(c change.Change) error {
 			if t.rules.UnknownColumns == config.Ignore || c.Meta() != "" && bytes.HasPrefix(name, []byte(c.Meta())) {
 				continue
 			}
-			return misfit(printable(name), "the table has no such column (unknown_columns: ignore leaves it out)")
+			return misfit(printable(name), "the table has no such column (add it there, or unknown_columns: ignore leaves its values out)")
 		}
 		if t.seen[i] {
 			return misfitIn(t.schema.Columns[i].Name, errTwice)
