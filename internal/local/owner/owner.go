@@ -177,7 +177,7 @@ func consequences(l *ledger.Ledger, m ledger.Move) (lines []string) {
 			case now > was.Next:
 				line += fmt.Sprintf(", was %d; records %d to %d will be skipped for good", was.Next, was.Next, now-1)
 			case now < was.Next:
-				line += fmt.Sprintf(", was %d; records %d to %d will be applied again when they are delivered, which setting the consumer group back does",
+				line += fmt.Sprintf(", was %d; records %d to %d will be applied again: by drain in its next run, by merge when its consumer group is set back",
 					was.Next, now, was.Next-1)
 			default:
 				continue

@@ -72,8 +72,8 @@ func TestTheOwnerIsToldWhatWillFollow(t *testing.T) {
 			"              lost by a roll-back, offsets by partition {0: 20 to 39}\n"},
 		{said(own.AcceptLedger(t.Context(), "shop.orders")), "topic orders, partition 0: next offset 40, was 20; records 20 to 39 will be skipped for good\n"},
 		{said(own.AcceptLedger(t.Context(), "shop.orders")), "nothing to do\n"},
-		{said(set("0=10")), "topic orders, partition 0: next offset 10, was 40; records 10 to 39 will be applied again when they are delivered, " +
-			"which setting the consumer group back does\n"},
+		{said(set("0=10")), "topic orders, partition 0: next offset 10, was 40; records 10 to 39 will be applied again: " +
+			"by drain in its next run, by merge when its consumer group is set back\n"},
 		{said(own.SetLedger(t.Context(), "shop.orders", "eu/orders", []string{"0=1"})), "topic eu/orders, partition 0: next offset 1; records below it will be skipped\n"},
 		{said(own.Ledger(t.Context(), "shop.orders")), "  ledger      topic eu/orders, next offset by partition {0: 1}\n" +
 			"  ledger      topic orders, next offset by partition {0: 10, 1: 0}\n"},

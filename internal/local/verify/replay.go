@@ -61,7 +61,7 @@ func replay(ctx context.Context, o Options, t *table.Table, out io.Writer) ([]la
 		return nil, err
 	}
 	for _, source := range sources(held) {
-		if err := apply(ctx, &c, source, held, into); err != nil {
+		if err := apply(ctx, &c, source, held, into, out); err != nil {
 			return nil, err
 		}
 	}
@@ -77,8 +77,8 @@ func sources(held *ledger.Ledger) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// apply replays the topics of one source.
-func apply(ctx context.Context, c *config.Config, source string, held *ledger.Ledger, into *ingest.Pipeline) error {
+// apply replays the topics of one source, and prints of what partitions Kafka does not have the beginning any more.
+func apply(ctx context.Context, c *config.Config, source string, held *ledger.Ledger, into *ingest.Pipeline, out io.Writer) error {
 	at, ok := c.Sources[source]
 	if !ok || len(at.Brokers) == 0 {
 		return fmt.Errorf("to replay its topics, sources.%s has to say the brokers", source)
@@ -105,6 +105,10 @@ func apply(ctx context.Context, c *config.Config, source string, held *ledger.Le
 	var stretches []consume.Stretch
 	for _, log := range logs {
 		if mark, known := held.Mark(log.Part); known {
+			if log.Start > 0 {
+				_, _ = fmt.Fprintf(out, "topic %s, partition %d begins at offset %d: rows that only records before it speak of are missing in the replay\n",
+					ledger.SourceAndTopic(source, log.Part.Topic), log.Part.Number, log.Start)
+			}
 			log.End = min(log.End, mark.Next)
 			stretches = append(stretches, consume.Stretch{Log: log, From: log.Start})
 		}

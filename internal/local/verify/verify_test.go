@@ -14,6 +14,7 @@ import (
 	"github.com/frazil/frazil/internal/local/owner"
 	"github.com/frazil/frazil/internal/local/stack"
 	"github.com/frazil/frazil/internal/local/verify"
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -84,6 +85,20 @@ routes: [{topics: [orders], format: flat, table: "main:shop.orders"}]`, parts.Ka
 	if len(letters) != 1 || len(again) != 1 {
 		t.Errorf("%d dead letters, and %d after the replay, want one", len(letters), len(again))
 	}
+	forget(t, parts.Kafka, "orders", 0, 5)
+	check(false, "topic orders, partition 0 begins at offset 5: rows that only records before it speak of are missing in the replay", `too many: id "0"`)
+}
+
+// forget has a partition begin at an offset, as retention does.
+func forget(t *testing.T, address, topic string, partition int32, offset int64) {
+	t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(address))
+	must(t, err)
+	defer client.Close()
+	offsets := kadm.Offsets{}
+	offsets.AddOffset(topic, partition, offset, -1)
+	_, err = kadm.NewClient(client).DeleteRecords(t.Context(), offsets)
+	must(t, err)
 }
 
 func must(t *testing.T, err error) {
