@@ -66,6 +66,20 @@ func TestTopicsOfPatternsAreLookedUpInEachRun(t *testing.T) {
 	w.wantIDs("shop.orders", "2", "4")
 }
 
+func TestAPatternThatNoTopicMatchesIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "shop.orders")
+	w.topic("eu.a", 1)
+	w.put("eu.a", 0, 1)
+	var log bytes.Buffer
+	w.log = slog.New(slog.NewTextHandler(&log, nil))
+	w.run(w.drain(w.config(`routes: [{topics: ["/eu\\..*/", "/ue\\..*/"], format: flat, table: "main:shop.orders"}]`)))
+	w.wantIDs("shop.orders", "1")
+	if got := log.String(); strings.Count(got, "no topic matches") != 1 || !strings.Contains(got, "/ue") {
+		t.Errorf("the log is %s; want the one pattern that matches nothing", got)
+	}
+}
+
 // The ledger of the ancestor holds; what is lost is read again, although the first of its offsets holds no record.
 func TestWhatARollBackTookIsReadAgain(t *testing.T) {
 	t.Parallel()

@@ -203,10 +203,14 @@ func (l *lane) names(ctx context.Context, source *consume.Cluster) ([]string, er
 				return nil, err
 			}
 		}
+		before := len(names)
 		for _, name := range all {
 			if pattern.MatchString(name) && !l.isOfLetters(name) {
 				names = append(names, name)
 			}
+		}
+		if len(names) == before { // lawful, if they are still to come; a cluster does not list what one may not read either
+			l.log.LogAttrs(ctx, slog.LevelWarn, "no topic matches a pattern of the route", slog.String("pattern", topic))
 		}
 	}
 	slices.Sort(names)
