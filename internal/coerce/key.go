@@ -54,9 +54,13 @@ func (t *Table) sameKey(key wire.Value) error {
 	return nil
 }
 
-// otherColumns refuses a record's key that has none of the key's columns, but others of the table: where the producer tells
-// rows apart by those, two of its rows would become one.
+// otherColumns refuses a record's key that has none of the key's columns, but others of the table, or as an array more or fewer
+// of them: where the producer tells rows apart by those, two of its rows would become one.
 func (t *Table) otherColumns(key wire.Value) error {
+	if key.Kind() == wire.Array && key.Len() != len(t.schema.Key) {
+		return misfit("", "the record's key has %d value(s), and rows are told apart by %s "+
+			"(null_value: ignore or error, where the record's key is for partitioning only)", key.Len(), t.schema.KeyNames())
+	}
 	for name := range key.Members() {
 		if i := t.names.column(name); i >= 0 {
 			return misfit(t.schema.Columns[i].Name, "is in the record's key, and rows are told apart by %s "+
