@@ -44,6 +44,9 @@ func (d *Doc) JSON(b []byte) (Value, error) {
 	if err := d.reset(b); err != nil {
 		return Value{}, err
 	}
+	if len(b) > 5 && b[0] == 0 { // no JSON begins so
+		return Value{}, &SyntaxError{Problem: "it is framed by a schema registry's serializer (Avro, Protobuf …), which is not read; JSON is"}
+	}
 	end, err := d.parse(0, 0)
 	if err != nil {
 		return Value{}, err
