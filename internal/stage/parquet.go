@@ -1,12 +1,8 @@
 package stage
 
 import (
-	"bytes"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/apache/iceberg-go"
 )
 
@@ -47,81 +43,6 @@ func (w *writer) build(f parquetFile, spec iceberg.PartitionSpec, content iceber
 	}
 	w.Objects = append(w.Objects, Object{f.path, data})
 	return m.describe(b), nil
-}
-
-// usualRatio is how many times as long as a file its rows are, of most files at least.
-const usualRatio = 3
-
-// encode returns a Parquet file's bytes and its statistics. One column at a time is in memory.
-func encode(f parquetFile, l Layout) ([]byte, *metrics, error) {
-	var buf bytes.Buffer
-	buf.Grow(int(f.bytes / usualRatio))
-	out, err := pqarrow.NewFileWriter(f.schema, &buf, parquet.NewWriterProperties(l.parquet(f)...), pqarrow.DefaultWriterProps())
-	if err != nil {
-		return nil, nil, err
-	}
-	m := newMetrics(f.modes)
-	groups := l.groups(f)
-	for i := range groups {
-		if err := encodeGroup(out, f, m, f.rows*i/groups, f.rows*(i+1)/groups); err != nil {
-			return nil, nil, err
-		}
-	}
-	if err := out.Close(); err != nil {
-		return nil, nil, err
-	}
-	meta, err := out.FileMetadata()
-	if err != nil {
-		return nil, nil, err
-	}
-	m.stored(meta)
-	data := buf.Bytes()
-	if cap(data)-len(data) > len(data)/8 {
-		data = bytes.Clone(data) // it may be kept for long
-	}
-	return data, m, nil
-}
-
-// encodeGroup writes some rows as a row group. While a column is encoded the next one is read.
-func encodeGroup(out *pqarrow.FileWriter, f parquetFile, m *metrics, from, to int64) error {
-	if err := out.NewRowGroupChecked(); err != nil {
-		return err
-	}
-	read, left := make(chan columnRows), make(chan struct{})
-	defer func() {
-		close(left)
-		for range read { // until nobody uses f and m any more
-		}
-	}()
-	go func() {
-		defer close(read)
-		for i, field := range f.schema.Fields() {
-			chunks, err := f.chunks(i, from, to)
-			for _, c := range chunks {
-				m.measure(field, c, false)
-			}
-			select {
-			case read <- columnRows{chunks, err}:
-			case <-left:
-				return
-			}
-		}
-	}()
-	for c := range read {
-		if c.err != nil {
-			return c.err
-		}
-		if err := out.WriteColumnChunked(arrow.NewChunked(c.chunks[0].DataType(), c.chunks), 0, to-from); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// columnRows is some rows of a column.
-type columnRows struct {
-	chunks []arrow.Array
-	err    error
 }
 
 // addRows writes a pile as data files, at least one for each partition that has rows.
