@@ -52,7 +52,8 @@ They settle what the message formats leave open.
 	1    an absent key or value in Lambda's event is Kafka's null, "" is zero bytes. The text null and {"schema", "payload": null}
 	     are the other forms of null; all three mean what null_value says.
 	2    a record whose key and value name different rows is refused. Equality is that of typed values: 10.0 is 10.00. A
-	     null in a key is refused. A scalar record key is compared, and one of other columns refused, unless null values do not delete.
+	     null in a key is refused. A scalar record key is compared, and a record key of other columns
+	     than the key's refused, unless null values do not delete.
 	3    a record with null key and null value is a control record
 	4    duplicate members of a JSON object, at any depth, are refused
 	5    an exact integral value fits an integer column however it is written; text only in plain digits; booleans are no numbers;

@@ -24,6 +24,9 @@ func (t *Table) rowKey() error {
 
 var errNoKey = errors.New("is in the key and has no value")
 
+// partitioning says how to go on where a record's key is no row's.
+const partitioning = " (null_value: ignore or error, where the record's key is for partitioning only)"
+
 // sameKey refuses a record whose key names another row than its value does (rule 2). Columns that the record's key does
 // not have are not compared. A scalar is, and a key of other columns refused, unless null values do not delete: then it may
 // be there for partitioning only.
@@ -39,7 +42,7 @@ func (t *Table) sameKey(key wire.Value) error {
 		t.before.Reset()
 		err := t.part(&t.before, i, v)
 		if scalar && (err != nil || !t.samePart(n)) {
-			return misfit(t.schema.Columns[i].Name, "the record's key and its value name different rows (null_value: ignore or error, where the key is for partitioning only)")
+			return misfit(t.schema.Columns[i].Name, "the record's key and its value name different rows"+partitioning)
 		}
 		if err != nil {
 			return err
@@ -58,13 +61,11 @@ func (t *Table) sameKey(key wire.Value) error {
 // of them: where the producer tells rows apart by those, two of its rows would become one.
 func (t *Table) otherColumns(key wire.Value) error {
 	if key.Kind() == wire.Array && key.Len() != len(t.schema.Key) {
-		return misfit("", "the record's key has %d value(s), and rows are told apart by %s "+
-			"(null_value: ignore or error, where the record's key is for partitioning only)", key.Len(), t.schema.KeyNames())
+		return misfit("", "the record's key has %d value(s), and rows are told apart by %s"+partitioning, key.Len(), t.schema.KeyNames())
 	}
 	for name := range key.Members() {
 		if i := t.names.column(name); i >= 0 {
-			return misfit(t.schema.Columns[i].Name, "is in the record's key, and rows are told apart by %s "+
-				"(null_value: ignore or error, where the record's key is for partitioning only)", t.schema.KeyNames())
+			return misfit(t.schema.Columns[i].Name, "is in the record's key, and rows are told apart by %s"+partitioning, t.schema.KeyNames())
 		}
 	}
 	return nil
@@ -114,7 +115,10 @@ func (t *Table) deletedKey(c change.Change) error {
 		return misfit("", "a delete without a key: neither the record's key nor the image before has all of %s", t.schema.KeyNames())
 	}
 	if !byKey {
-		return t.parts(&t.key, c.Before())
+		if err := t.parts(&t.key, c.Before()); err != nil {
+			return err
+		}
+		return t.sameKey(c.Key())
 	}
 	if err := t.parts(&t.key, c.Key()); err != nil || !byImage {
 		return err
