@@ -69,9 +69,9 @@ func (s *share) obliged() bool {
 	if len(s.records) > largestEvent {
 		return true
 	}
-	main := commit.History(s.head)
+	since := commit.History(s.head).SinceOthers()
 	for r := range s.firsts() {
-		if s.config.Routes[r.route].Dense || s.ledger.Owes(r.Part) || len(s.batch.Entries) > 0 && s.ledger.Behind(r.Part, main) {
+		if s.config.Routes[r.route].Dense || s.ledger.Owes(r.Part) || len(s.batch.Entries) > 0 && s.ledger.Behind(r.Part, since) {
 			return true
 		}
 	}

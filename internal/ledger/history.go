@@ -41,22 +41,17 @@ func (l *Ledger) On(main History) (*Ledger, error) {
 	return out, nil
 }
 
-// Behind reports whether another writer has changed rows on main since the ledger of a partition's topic was written. What a record
+// SinceOthers are the snapshots from the newest one on by which another writer has changed rows, none where no such is listed.
+func (h History) SinceOthers() []Snapshot {
+	i := slices.IndexFunc(h.Snapshots, func(s Snapshot) bool { return !s.Replaces && !s.ours() })
+	return h.Snapshots[:i+1]
+}
+
+// Behind reports whether the ledger of a partition's topic was written before another writer changed rows. What a record
 // changes may rest on that, and goes with it when main is taken back: the ledger has to be newer to tell.
-func (l *Ledger) Behind(p *kafka.Partition, main History) bool {
-	var written int64
-	if t := l.topics[property(p.Source, p.Topic)]; t != nil {
-		written = t.Snapshot
-	}
-	for _, s := range main.Snapshots {
-		switch {
-		case s.ID == written:
-			return false
-		case !s.Replaces && !s.ours():
-			return true
-		}
-	}
-	return false
+func (l *Ledger) Behind(p *kafka.Partition, sinceOthers []Snapshot) bool {
+	t := l.topics[property(p.Source, p.Topic)]
+	return len(sinceOthers) > 0 && (t == nil || !slices.ContainsFunc(sinceOthers, func(s Snapshot) bool { return s.ID == t.Snapshot }))
 }
 
 // ours reports whether the snapshot moved a ledger, of whatever topic.
