@@ -47,7 +47,9 @@ func TestColumnsAreEncodedAtOnceAsTheyAreInTurn(t *testing.T) {
 			return []arrow.Array{array.NewSlice(half, 0, 100), array.NewSlice(half, 100, to-from)}, nil
 		}
 		f.differ = func(column int) bool { return column%3 == 0 }
-		l, err := NewLayout(map[string]string{"write.parquet.row-group-size-bytes": "600000", "write.parquet.page-size-bytes": "4000"}, iceberg.NewSchema(0), nil)
+		l, err := NewLayout(map[string]string{"write.parquet.row-group-size-bytes": "600000", "write.parquet.page-size-bytes": "4000",
+			"write.parquet.bloom-filter-enabled.column.c0": "true", "write.parquet.bloom-filter-enabled.column.j1": "true"},
+			iceberg.NewSchema(0, iceberg.NestedField{ID: 5, Name: "c0", Type: iceberg.PrimitiveTypes.Int64}, iceberg.NestedField{ID: 20, Name: "j1", Type: iceberg.PrimitiveTypes.String}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
