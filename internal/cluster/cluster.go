@@ -56,30 +56,19 @@ func Open(ctx context.Context, s config.Source, a Account, more ...kgo.Opt) (*kg
 	return kgo.NewClient(options...)
 }
 
-// dialTime is what each half of making a connection may take.
+// dialTime is what it may take to make a connection.
 const dialTime = 10 * time.Second
 
 // dialer makes connections with TLS. A listener without it mostly says nothing to the first bytes, and a time-out alone would leave
 // its owner to guess.
 func dialer(config *tls.Config) func(ctx context.Context, network, address string) (net.Conn, error) {
+	d := tls.Dialer{NetDialer: &net.Dialer{Timeout: dialTime}, Config: config}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
+		conn, err := d.DialContext(ctx, network, address)
+		if dial := new(net.OpError); err == nil || errors.As(err, &dial) && dial.Op == "dial" {
+			return conn, err
 		}
-		named := config.Clone()
-		if named.ServerName, _, err = net.SplitHostPort(address); err != nil {
-			conn.Close()
-			return nil, err
-		}
-		secure := tls.Client(conn, named)
-		ctx, cancel := context.WithTimeout(ctx, dialTime)
-		defer cancel()
-		if err := secure.HandshakeContext(ctx); err != nil {
-			conn.Close()
-			return nil, fmt.Errorf("%s: TLS handshake (does this port speak TLS?): %w", address, err)
-		}
-		return secure, nil
+		return nil, fmt.Errorf("%s: TLS handshake (does this port speak TLS?): %w", address, err)
 	}
 }
 

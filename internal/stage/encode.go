@@ -72,12 +72,11 @@ func encodeGroup(out encoder, f parquetFile, m *metrics, from, to int64) error {
 	return g.Wait()
 }
 
-// encoder writes the columns of one row group after the other.
+// encoder writes one row group after the other.
 type encoder interface {
 	begin() error
-	// column writes a column of the group. So many may be written at once, and each waits for its turn.
 	column(i int, chunks []arrow.Array) error
-	atOnce() int
+	atOnce() int // how many columns of a group may be written at a time; where it is 1, in their order
 	Close() error
 	FileMetadata() (*metadata.FileMetaData, error)
 }
